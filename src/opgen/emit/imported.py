@@ -19,77 +19,16 @@ _KEYS_OF_YAML = ("=", "<<")
 _BREAKS_OFF = re.compile(r":(?:\s|$)|\s#|\s$")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _ALWAYS: Conditions = ()
+_DEFINE = (
+    "the function that registers the class, if this library must register it before the schemas"
+)
 _TRACED_BY_PYTHON = "opgen: allow(W1030) Python registers its fake kernel"
 
 
-class ImportedEntry(Record, frozen=True):
-    """An entry. `rows` are the lines under `dispatch`, including comments; if all are comments, the key is omitted.
-
-    `left_out`: the whole entry is a comment.
-    """
-
-    comments: tuple[str, ...]
-    func: str
-    rows: tuple[str, ...]
-    has_rows: bool
-    tags: str
-    fake_module: str
-    alias_analysis: str
-    left_out: bool
-
-    @property
-    def lines(self) -> Iterator[str]:
-        """The lines of the entry, without comments about the whole of it."""
-        yield f"# - func: {self.func}" if self.left_out else f"- func: {self.func}"
-        if self.left_out:
-            return
-        if self.has_rows:
-            yield "  dispatch:"
-        yield from (f"    {row}" if self.has_rows else f"  {row}" for row in self.rows)
-        if self.fake_module:
-            yield f"  fake_module: {yaml_text(self.fake_module)}"
-        if self.alias_analysis:
-            yield f"  alias_analysis: {self.alias_analysis}"
-        if self.tags:
-            yield f"  tags: {self.tags}"
-        if not self.has_rows:
-            yield "  manual_kernel_registration: True"
-
-
-class ImportedClass(Record, frozen=True):
-    name: str
-    type: str
-    header: str
-
-
-class HeaderKey(Record, frozen=True):
-    """A key of the first item of the file, which sets properties of the whole file."""
-
-    line: str
-    classes: tuple[ImportedClass, ...] = ()
-
-
 class ImportedFile(GeneratedFile, frozen=True):
-    includes: str
-    is_fragment: bool
-    classes: tuple[ImportedClass, ...]
-    fake_module: str
-    entries: tuple[ImportedEntry, ...]
+    """The lines of the first item, if there is one, and of each entry."""
 
-    @property
-    def header_keys(self) -> tuple[HeaderKey, ...]:
-        keys = []
-        if self.includes:
-            keys.append(HeaderKey(f"include: [{self.includes}]"))
-        if self.is_fragment:
-            keys.append(HeaderKey("fragment: True"))
-        if self.classes:
-            keys.append(HeaderKey("classes:", self.classes))
-        if self.fake_module:
-            keys.append(HeaderKey(f"fake_module: {yaml_text(self.fake_module)}"))
-        return tuple(
-            HeaderKey(f"{'  ' if n else '- '}{key.line}", key.classes) for n, key in enumerate(keys)
-        )
+    items: tuple[tuple[str, ...], ...]
 
 
 class KernelDeclaration(Record, frozen=True):
@@ -175,15 +114,16 @@ def build_imported(
     shared = None if None in modules else next(iter(modules.most_common(1)), (None,))[0]
     includes = [called.include for called in _called(entries) if called.include]
     listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
-    return ImportedFile(
-        path=path,
-        template="imported.yaml.j2",
-        includes=", ".join(map(_in_list, listed)),
-        is_fragment=is_fragment,
-        classes=tuple(_class(one) for one in classes.values() if _is_named(one, entries)),
-        fake_module=shared or "",
-        entries=tuple(_entry(entry, shared, entry.name in traced_by_python) for entry in entries),
+    header = (
+        *([f"include: [{', '.join(map(_in_list, listed))}]"] if listed else ()),
+        *(["fragment: True"] if is_fragment else ()),
+        *_classes([one for one in classes.values() if _is_named(one, entries)]),
+        *([f"fake_module: {yaml_text(shared)}"] if shared else ()),
     )
+    first = tuple(f"{'  ' if n else '- '}{line}" for n, line in enumerate(header))
+    made = (tuple(_entry(entry, shared, entry.name in traced_by_python)) for entry in entries)
+    items = (*([first] if first else []), *made)
+    return ImportedFile(path=path, template="imported.yaml.j2", items=items)
 
 
 def build_kernels_header(path: str, yaml: str, entries: Sequence[Entry]) -> KernelsHeader | None:
@@ -242,8 +182,14 @@ def _called(entries: Iterable[Entry]) -> Iterator[CallableFunction]:
 # Custom classes
 
 
-def _class(one: CustomClass) -> ImportedClass:
-    return ImportedClass(name=one.name, type=one.type, header=yaml_text(one.header))
+def _classes(classes: Sequence[CustomClass]) -> Iterator[str]:
+    if classes:
+        yield "classes:"
+    for one in classes:
+        yield f"  {one.name}:"
+        yield f"    type: {one.type}"
+        yield f"    header: {yaml_text(one.header)}"
+        yield f"    # define: {_DEFINE}"
 
 
 def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:
@@ -255,19 +201,30 @@ def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:
 # Entries
 
 
-def _entry(entry: Entry, shared_module: str | None, traced_by_python: bool) -> ImportedEntry:
-    lines = [line for row in entry.rows.values() for line in _row(row, entry)]
-    tags = ", ".join(entry.tags)
-    return ImportedEntry(
-        comments=(*_comments(entry), *([_TRACED_BY_PYTHON] if traced_by_python else ())),
-        func=yaml_text(f"{entry.namespace}::{entry.schema}"),
-        rows=tuple(lines),
-        has_rows=any(row.written for row in entry.rows.values()),
-        tags=f"[{tags}]" if len(entry.tags) > 1 else tags,
-        fake_module="" if entry.fake_module == shared_module else entry.fake_module or "",
-        alias_analysis=entry.alias_analysis.name if entry.alias_analysis else "",
-        left_out=bool(entry.left_out),
-    )
+def _entry(entry: Entry, shared_module: str | None, traced_by_python: bool) -> Iterator[str]:
+    """Yield the lines of an entry. If all rows are comments, there is no key `dispatch`."""
+    yield from (f"# {line}" for line in _comments(entry))
+    if traced_by_python:
+        yield f"# {_TRACED_BY_PYTHON}"
+    func = yaml_text(f"{entry.namespace}::{entry.schema}")
+    if entry.left_out:
+        yield f"# - func: {func}"
+        return
+    yield f"- func: {func}"
+    has_rows = any(row.written for row in entry.rows.values())
+    if has_rows:
+        yield "  dispatch:"
+    for line in (line for row in entry.rows.values() for line in _row(row, entry)):
+        yield f"    {line}" if has_rows else f"  {line}"
+    if entry.fake_module and entry.fake_module != shared_module:
+        yield f"  fake_module: {yaml_text(entry.fake_module)}"
+    if entry.alias_analysis:
+        yield f"  alias_analysis: {entry.alias_analysis.name}"
+    if entry.tags:
+        tags = ", ".join(entry.tags)
+        yield f"  tags: [{tags}]" if len(entry.tags) > 1 else f"  tags: {tags}"
+    if not has_rows:
+        yield "  manual_kernel_registration: True"
 
 
 def _comments(entry: Entry) -> Iterator[str]:

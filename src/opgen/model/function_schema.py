@@ -438,6 +438,18 @@ class FunctionSchema(Struct, frozen=True):
             return SchemaKind.mutable
         return SchemaKind.functional
 
+    def returns_only_written(self) -> bool:
+        """Return whether the operator takes tensors, and returns only arguments that it writes.
+
+        It does not if such an argument is optional: the result for a missing argument is unknown.
+        """
+        arguments = {a.name: a for a in self.arguments.flat_all}
+        returned = zip(self.aliased_return_names(), self.returns)
+        return any(a.type.is_tensor_like() for a in arguments.values()) and all(
+            name is not None and value.is_write and not arguments[name].type.is_nullable()
+            for name, value in returned
+        )
+
     def aliased_return_names(self) -> tuple[str | None, ...]:
         """Return, for each return, the name of the argument that it aliases, the first with the same annotation; or
         None.

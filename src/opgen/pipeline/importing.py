@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -22,7 +21,6 @@ from opgen.emit.common.base import GeneratedFile, group_by
 from opgen.emit.imported import build_imported, build_kernels_header, build_snippets
 from opgen.importing.common.registrations import (
     FakeKernel,
-    NameAlone,
     Problems,
     Reading,
     Registration,
@@ -49,7 +47,7 @@ from opgen.importing.entries.merge import (
 from opgen.importing.entries.source_edits import edit_sources
 from opgen.importing.library import read_libraries
 from opgen.importing.python.module import NotPython, PythonModule, read_python
-from opgen.importing.python.reader import PythonReader
+from opgen.importing.python.reader import read_module
 from opgen.pipeline import checking
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import read_bytes
@@ -288,14 +286,13 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
     grammar = Grammar()
     constants = Constants(tuple(texts.values()), macros, grammar)
     namespace = next(iter(imports.namespaces), None)
-    reading = Reading()
-    cpp = CppReader(tuple(texts.values()), constants, namespace, reading, problems)
+    reading = Reading(problems)
+    cpp = CppReader(tuple(texts.values()), constants, namespace, reading)
     for source in sources:
         if id(source) in texts:
             cpp.read(texts[id(source)])
         elif id(source) in modules:
-            module, every = modules[id(source)], tuple(modules.values())
-            PythonReader(module, every, namespace, problems, reading).read()
+            read_module(modules[id(source)], tuple(modules.values()), namespace, reading)
     cpp.finish()
     if not (reading.registrations or reading.unknown_namespaces):
         cpp.read_pybind11()
@@ -303,12 +300,8 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
     functions = Functions(tuple(texts.values()), grammar)
     classes = {**find_classes(texts.values()), **reading.classes}
     inference = Inference(functions, texts, classes, problems)
-    found = chain.from_iterable(
-        inference.expand(one) if isinstance(one, NameAlone) else (one,)
-        for one in reading.registrations
-    )
     return _Found(
-        list(found),
+        list(inference.expand(reading.registrations)),
         len(sources),
         functions,
         texts,

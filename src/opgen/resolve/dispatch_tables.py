@@ -230,23 +230,13 @@ def _find_source(
 def has_meta_of_written(function: NativeFunction) -> bool:
     """Return whether a library's operator returns only arguments that it writes, so that Meta computes nothing.
 
-    It does not if such an argument is optional: the result for a missing argument is unknown. A composite kernel serves
-    Meta, too, unless it has effects, which tracing must not have.
+    A composite kernel serves Meta, too, unless it has effects, which tracing must not have.
     """
-    arguments = {a.name: a for a in function.func.arguments.flat_all}
     if not function.is_library or function.fake is not None:
         return False
     if function.effects is not None:
         return not function.func.returns
-    if function.has_composite_kernel or not any(
-        a.type.is_tensor_like() for a in arguments.values()
-    ):
-        return False
-    returned = zip(function.func.aliased_return_names(), function.func.returns)
-    return all(
-        name is not None and value.is_write and not arguments[name].type.is_nullable()
-        for name, value in returned
-    )
+    return not function.has_composite_kernel and function.func.returns_only_written()
 
 
 def _has_meta_inplace_stub(function: NativeFunction) -> bool:

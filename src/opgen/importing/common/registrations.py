@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Located, Span
+from opgen.importing.common.schema_text import find_name, find_schema
 from opgen.model.cpp_words import LISTS, OPTIONALS, SCHEMA_TYPES, unqualified
 from opgen.model.native_function import AliasAnalysisKind
 
@@ -225,7 +227,10 @@ class Definition(Located, Struct, frozen=True):
     span: Span
     conditions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    is_inferred: bool = False
+    # The kernel from whose type PyTorch infers the schema, and the names, with defaults, that a pybind11 module gives its
+    # arguments. Until the types of all functions are known, `schema` is the name alone.
+    inferred_from: Kernel | None = None
+    arguments: tuple[str, ...] = ()
     # None stands for `from_schema`.
     alias_analysis: AliasAnalysisKind | None = None
     # The Python module that registers its fake kernel, if `set_python_module` says so.
@@ -235,24 +240,6 @@ class Definition(Located, Struct, frozen=True):
     def name(self) -> str:
         """The name with the overload."""
         return self.schema.partition("(")[0]
-
-
-class NameAlone(Located, Struct, frozen=True):
-    """`m.def("name", kernel)`: an operator whose schema PyTorch infers from the kernel's type.
-
-    `arguments` are the names, with defaults, that a pybind11 module gives its arguments.
-    """
-
-    namespace: str
-    name: str
-    key: str
-    kernel: Kernel
-    span: Span
-    conditions: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    alias_analysis: AliasAnalysisKind | None = None
-    arguments: tuple[str, ...] = ()
-    fake_module: str | None = None
 
 
 class Implementation(Located, Struct, frozen=True):
@@ -266,7 +253,7 @@ class Implementation(Located, Struct, frozen=True):
     conditions: tuple[str, ...] = ()
 
 
-Registration = Definition | NameAlone | Implementation
+Registration = Definition | Implementation
 
 
 class FakeKernel(Located, Struct, frozen=True):
@@ -283,7 +270,61 @@ class Reading(Struct, frozen=True):
     maps the unqualified C++ names of custom classes to their names in schemas.
     """
 
+    problems: Problems
     registrations: list[Registration] = field(default_factory=list)
     unknown_namespaces: dict[str, list[Span]] = field(default_factory=dict)
     classes: dict[str, str] = field(default_factory=dict)
     fakes: list[FakeKernel] = field(default_factory=list)
+
+    def define(
+        self,
+        written: str,
+        made: Definition,
+        row: Implementation | None = None,
+        *,
+        is_older: bool = False,
+    ) -> None:
+        """Add the operator with the schema that is `written`, and its kernel, if the definition has one.
+
+        A kernel's operator may have a name alone. `made` has the namespace of the library. With `is_older`, PyTorch
+        knows of a schema without annotations what it knows of a function.
+        """
+        schema = find_schema(written)
+        name = (schema.namespace, schema.name) if schema is not None else find_name(written)
+        if name is None or (schema is None and row is None):
+            hint = "write 'name(arguments) -> returns'"
+            self.problems.warn("W1169", "this is not a schema", made.span, hint=hint)
+            return
+        namespace, kind = (
+            self.own_namespace(made.namespace, name[0], made.span),
+            made.alias_analysis,
+        )
+        if schema is not None and is_older and kind is None and not schema.has_annotations:
+            kind = AliasAnalysisKind.conservative
+        if schema is not None and kind and kind.name != "from_schema" and schema.has_annotations:
+            message = f"PyTorch refuses the alias analysis '{kind.name}' beside annotations"
+            self.problems.warn("W1176", message, made.span)
+            kind = None
+        known = replace(
+            made, namespace=namespace, schema=str(schema or name[1]), alias_analysis=kind
+        )
+        if row is not None and schema is None:
+            known, row = replace(known, inferred_from=row.kernel), replace(row, span=made.span)
+        self.registrations.append(known)
+        if row is not None:
+            self.registrations.append(replace(row, namespace=namespace, name=name[1]))
+
+    def own_namespace(self, library: str, written: str, span: Span) -> str:
+        """Return the namespace of an operator: as written, or that of its library. Report one that differs."""
+        if written and library not in ("", "_", written):
+            message = f"'{written}' is not the library's namespace, '{library}'"
+            self.problems.warn("W1170", message, span)
+        return written or library
+
+    def analysis(self, name: str, span: Span) -> AliasAnalysisKind | None:
+        """Return the kind of alias analysis that has a name in C++ or Python; None, and a report, if an entry has none."""
+        kind = AliasAnalysisKind.__members__.get(name.lower())
+        if kind is None:
+            message = f"an entry cannot express the alias analysis '{name}'"
+            self.problems.warn("W1176", message, span)
+        return kind

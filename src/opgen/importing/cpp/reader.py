@@ -16,12 +16,11 @@ from opgen.importing.common.registrations import (
     CLASSES,
     Definition,
     Implementation,
-    NameAlone,
     Problems,
     Reading,
     Registration,
 )
-from opgen.importing.common.schema_text import find_name, find_schema
+from opgen.importing.common.schema_text import find_name
 from opgen.importing.cpp.constants import (
     Argument,
     Call,
@@ -149,7 +148,6 @@ class CppReader:
         constants: Constants,
         namespace: str | None,
         reading: Reading,
-        problems: Problems,
     ) -> None:
         self.reading = reading
         # All blocks and statements of the sources, but those in expansions of macros.
@@ -163,7 +161,6 @@ class CppReader:
         self._constants = constants
         self._kernels = KernelReader(constants, Functions(texts, constants.grammar))
         self._namespace = namespace
-        self._problems = problems
         self._opening = self._macros.opening()
         self._hiding = self._macros.registering()
         self._calling = self._macros.calling() if self._hiding else frozenset()
@@ -197,7 +194,7 @@ class CppReader:
             if id(helper) not in self._called and _registers(helper):
                 message = f"no given source calls '{helper.name}' with a library"
                 hint = "also pass the source that does"
-                self._problems.warn("W1160", message, helper.span, hint=hint)
+                self.reading.problems.warn("W1160", message, helper.span, hint=hint)
         for text in self._texts:
             self._unread(text)
 
@@ -214,7 +211,7 @@ class CppReader:
                 written = [a.strip() for a in split_arguments(text.code[head.end() : closing])]
                 namespace = self._namespace_of(text, written[0], span)
                 if namespace is not None and len(written) > 1:
-                    self._problems.warn(
+                    self.reading.problems.warn(
                         "W1182",
                         f"the functions of the pybind11 module '{namespace}' are read as operators",
                         span,
@@ -233,13 +230,13 @@ class CppReader:
             calls, done = read_chain(text, use.start(), use.end(), block.end, grammar)
             if not calls:
                 message = f"this use of the pybind11 module '{block.variable}' is not read"
-                self._problems.warn("W1160", message, text.span(*use.span()))
+                self.reading.problems.warn("W1160", message, text.span(*use.span()))
             for call in calls:
                 if call.method == "def" and len(call.arguments) > 1:
                     self._function_of(block, call)
                 elif call.method not in ("doc", "def_submodule", "attr"):
                     message = f"'{call.method}' of a pybind11 module is not read"
-                    self._problems.warn("W1160", message, call.span)
+                    self.reading.problems.warn("W1160", message, call.span)
 
     def _function_of(self, block: Block, call: Call) -> None:
         name, function, *rest = call.arguments
@@ -251,9 +248,9 @@ class CppReader:
                 arguments.append(match[1] + default)
                 if match[2] and not default:
                     message = f"the default of '{match[1]}' is not a constant of a schema"
-                    self._problems.warn("W1165", message, one.span)
+                    self.reading.problems.warn("W1165", message, one.span)
         written, kernel = self._constants.find_string(name) or "", self._kernels.read(function)
-        self._name_alone(block, call, written, kernel, (), None, tuple(arguments))
+        self._define(block, call, written, kernel, (), tuple(arguments))
 
     def fragments(self) -> frozenset[str]:
         """Return the namespaces whose operators are defined in fragments alone: other libraries may have more of them."""
@@ -279,7 +276,7 @@ class CppReader:
             brace = _next_brace(text, use.end)
             if library is None or brace is None:
                 span = text.span(use.start, name.end())
-                self._problems.warn("W1160", f"no library begins after '{name[0]}'", span)
+                self.reading.problems.warn("W1160", f"no library begins after '{name[0]}'", span)
                 continue
             block = self._block(text, library, use.start, use.end, brace)
             if block is not None:
@@ -322,13 +319,13 @@ class CppReader:
         if _IDENTIFIER.fullmatch(expanded.text):
             return expanded.text
         message = f"'{code}' is not a namespace"
-        self._problems.warn("W1160", message, span)
+        self.reading.problems.warn("W1160", message, span)
         return None
 
     def _report_key(self, key: str, span: Span) -> None:
         message = f"the dispatch key '{key}' is not known"
         hint = f"-D {key}=KEY" if _IDENTIFIER.fullmatch(key) else None
-        self._problems.warn("W1177", message, span, hint=hint)
+        self.reading.problems.warn("W1177", message, span, hint=hint)
 
     # Contents of a block
 
@@ -377,7 +374,7 @@ class CppReader:
                 if not named and not text.is_dead(directive.start):
                     message = "a library's block includes a file that is not given"
                     span = text.span(directive.start, directive.end)
-                    self._problems.warn("W1160", message, span, hint="also pass that file")
+                    self.reading.problems.warn("W1160", message, span, hint="also pass that file")
                 for included in named:
                     inside = replace(block, start=0, end=len(included.masked))
                     yield directive.start, None, partial(self._body, included, inside, depth + 1)
@@ -425,9 +422,8 @@ class CppReader:
         if body is None or body == code or depth >= _MAX_DEPTH:
             return False
         expanded = read_cpp(Source(text.source.path, f"{body};"))
-        reading, problems = self.reading, self._problems
-        made = Reading()
-        self.reading, self._problems = made, Problems(Diagnostics())
+        reading, made = self.reading, Reading(Problems(Diagnostics()))
+        self.reading = made
         conditions = text.conditions(use.start)
         if block is None:
             for inner in self._blocks(expanded):
@@ -439,9 +435,8 @@ class CppReader:
             end = len(expanded.masked)
             inside = replace(block, start=0, end=end, conditions=conditions)
             self._body(expanded, inside, depth + 1)
-        found_problems = self._problems.count
-        self.reading, self._problems = reading, problems
-        if found_problems or not made.registrations or made.unknown_namespaces or made.classes:
+        self.reading = reading
+        if made.problems.count or not made.registrations or made.unknown_namespaces or made.classes:
             return False
         self._expanded.add((text, use.start))
         span = text.span(use.start, use.end)
@@ -449,6 +444,9 @@ class CppReader:
             if not isinstance(registration, Definition):
                 kernel = replace(registration.kernel, span=span)
                 registration = replace(registration, kernel=kernel)
+            elif registration.inferred_from is not None:
+                kernel = replace(registration.inferred_from, span=span)
+                registration = replace(registration, inferred_from=kernel)
             reading.registrations.append(replace(registration, span=span))
         return True
 
@@ -475,14 +473,14 @@ class CppReader:
             case "fallback":
                 key = block.key or "all keys"
                 message = f"a fallback for {key} belongs to no operator"
-                self._problems.warn("W1163", message, call.span)
+                self.reading.problems.warn("W1163", message, call.span)
             case "set_python_module" | "impl_abstract_pystub":
                 self._python_module(call)
             case "class_":
                 self._class(block, call)
             case _ if call.method not in _IGNORED:
                 message = f"'{call.method}' is not understood"
-                self._problems.warn("W1160", message, call.span)
+                self.reading.problems.warn("W1160", message, call.span)
 
     def _def(self, text: CppText, block: Block, call: Call, *, is_older: bool = False) -> None:
         if not call.arguments:
@@ -497,80 +495,40 @@ class CppReader:
                 self._report_string(first, "schema")
             return
         tags, kernel = self._tags_and_kernel(rest)
-        analysis = self._alias_analysis(call)
-        schema = find_schema(name_or_schema)
-        if schema is not None:
-            if is_older and analysis is None and not schema.has_annotations:
-                analysis = AliasAnalysisKind.conservative
-            if (
-                analysis
-                and analysis is not AliasAnalysisKind.from_schema
-                and schema.has_annotations
-            ):
-                message = f"PyTorch refuses the alias analysis '{analysis.name}' beside annotations"
-                self._problems.warn("W1176", message, first.span)
-                analysis = None
-            namespace = self._own_namespace(block, schema.namespace, first.span)
-            self.reading.registrations.append(
-                Definition(
-                    namespace,
-                    str(schema),
-                    first.span,
-                    call.conditions,
-                    tags,
-                    alias_analysis=analysis,
-                    fake_module=self._fake_module,
-                )
-            )
-            if kernel is not None:
-                self._row(block, namespace, schema.name, kernel, call)
-            return
-        self._name_alone(block, call, name_or_schema, kernel, tags, analysis)
+        self._define(block, call, name_or_schema, kernel, tags, is_older=is_older)
 
-    def _alias_analysis(self, call: Call) -> AliasAnalysisKind | None:
-        """Return the kind that an argument names, as in `torch::schema("f() -> ()", AliasAnalysisKind::CONSERVATIVE)`."""
-        for argument in call.arguments:
-            match = _ALIAS_ANALYSIS.search(argument.code)
-            if match is not None and match[1].lower() in AliasAnalysisKind.__members__:
-                return AliasAnalysisKind[match[1].lower()]
-            if match is not None:
-                message = f"an entry cannot express the alias analysis '{match[1]}'"
-                self._problems.warn("W1176", message, argument.span)
-        return None
-
-    def _name_alone(
+    def _define(
         self,
         block: Block,
         call: Call,
         written: str,
         kernel: RegisteredKernel | None,
-        tags: tuple[str, ...],
-        analysis: AliasAnalysisKind | None,
+        tags: tuple[str, ...] = (),
         arguments: tuple[str, ...] = (),
+        *,
+        is_older: bool = False,
     ) -> None:
-        name = find_name(written)
-        if name is None or kernel is None:
-            message = "this is not a schema"
-            hint = "write 'name(arguments) -> returns'"
-            self._problems.warn("W1169", message, call.arguments[0].span, hint=hint)
-            return
-        span = call.arguments[0].span
-        namespace = self._own_namespace(block, name[0], span)
-        key = kernel.key or block.key or CATCH_ALL
-        self.reading.registrations.append(
-            NameAlone(
-                namespace,
-                name[1],
-                key,
-                kernel.kernel,
-                span,
-                call.conditions,
-                tags,
-                analysis,
-                arguments,
-                self._fake_module,
-            )
+        made = Definition(
+            block.namespace,
+            "",
+            call.arguments[0].span,
+            call.conditions,
+            tags,
+            arguments=arguments,
+            alias_analysis=self._alias_analysis(call),
+            fake_module=self._fake_module,
         )
+        row = None if kernel is None else self._row(block, "", "", kernel, call)
+        self.reading.define(written, made, row, is_older=is_older)
+
+    def _alias_analysis(self, call: Call) -> AliasAnalysisKind | None:
+        """Return the kind that an argument names, as in `torch::schema("f() -> ()", AliasAnalysisKind::CONSERVATIVE)`."""
+        for argument in call.arguments:
+            match = _ALIAS_ANALYSIS.search(argument.code)
+            kind = None if match is None else self.reading.analysis(match[1], argument.span)
+            if kind is not None:
+                return kind
+        return None
 
     def _tags_and_kernel(
         self, arguments: Sequence[Argument]
@@ -588,7 +546,7 @@ class CppReader:
     def _impl(self, text: CppText, block: Block, call: Call) -> None:
         if not 2 <= len(call.arguments) <= 4:
             message = "impl takes a name and a kernel"
-            self._problems.warn("W1160", message, call.span)
+            self.reading.problems.warn("W1160", message, call.span)
             return
         first = call.arguments[0]
         written = self._constants.find_string(first)
@@ -604,23 +562,14 @@ class CppReader:
                 self._report_key(" ".join(rest[0].code.split()), rest[0].span)
                 return
             kernel = replace(kernel, key=key)
-        namespace = self._own_namespace(block, name[0], first.span)
-        self._row(block, namespace, name[1], kernel, call)
+        namespace = self.reading.own_namespace(block.namespace, name[0], first.span)
+        self.reading.registrations.append(self._row(block, namespace, name[1], kernel, call))
 
     def _row(
         self, block: Block, namespace: str, name: str, kernel: RegisteredKernel, call: Call
-    ) -> None:
+    ) -> Implementation:
         key = kernel.key or block.key or CATCH_ALL
-        self.reading.registrations.append(
-            Implementation(namespace, name, key, kernel.kernel, call.span, call.conditions)
-        )
-
-    def _own_namespace(self, block: Block, written: str, span: Span) -> str:
-        if not written or written == block.namespace or block.namespace in ("_", ""):
-            return written or block.namespace
-        message = f"'{written}' is not the library's namespace, '{block.namespace}'"
-        self._problems.warn("W1170", message, span)
-        return written
+        return Implementation(namespace, name, key, kernel.kernel, call.span, call.conditions)
 
     def _class(self, block: Block, call: Call) -> None:
         name = self._constants.find_string(call.arguments[0]) if call.arguments else None
@@ -628,7 +577,7 @@ class CppReader:
             last = call.template.rpartition("::")[2].strip()
             self.reading.classes[last] = f"{CLASSES}.{block.namespace}.{name}"
         message = f"an entry cannot define the custom class '{call.template}'"
-        self._problems.warn("W1176", message, call.span)
+        self.reading.problems.warn("W1176", message, call.span)
 
     def _python_module(self, call: Call) -> None:
         module = self._constants.find_string(call.arguments[0]) if call.arguments else None
@@ -640,18 +589,18 @@ class CppReader:
                 else f"'{shorten(module)}', which none is"
             )
             message = f"the Python module with the fake kernels is {what}"
-            self._problems.warn("W1176", message, call.span)
+            self.reading.problems.warn("W1176", message, call.span)
         elif len(call.arguments) > 1:
             message = f"an entry has no place for what '{call.method}' says beside the module"
-            self._problems.warn("W1176", message, call.arguments[1].span)
+            self.reading.problems.warn("W1176", message, call.arguments[1].span)
 
     def _report_string(self, argument: Argument, what: str) -> None:
         message = f"the {what} is known only at run time"
-        self._problems.warn("W1160", message, argument.span)
+        self.reading.problems.warn("W1160", message, argument.span)
 
     def _report_too_many(self, text: CppText, offset: int) -> None:
         message = f"more than {_MOST_CALLS} registrations are not read"
-        self._problems.warn("W1175", message, text.span(offset, offset + 1))
+        self.reading.problems.warn("W1175", message, text.span(offset, offset + 1))
 
     # Registrations in functions and macros
 
@@ -665,7 +614,7 @@ class CppReader:
         if not helpers or depth >= _MAX_DEPTH:
             message = f"this use of '{block.variable}' is not understood"
             begin = start if passed_to is None else passed_to.start()
-            self._problems.warn("W1160", message, text.span(begin, end))
+            self.reading.problems.warn("W1160", message, text.span(begin, end))
             return
         for helper in helpers:
             self._called.add(id(helper))
@@ -687,7 +636,7 @@ class CppReader:
             hint = "replace it by its expansion"
             span = text.span(use.start, use.end)
             labels = [(place, "it is defined here")]
-            self._problems.warn("W1160", message, span, hint=hint, labels=labels)
+            self.reading.problems.warn("W1160", message, span, hint=hint, labels=labels)
 
     def _unread(self, text: CppText) -> None:
         """Report blocks of macros that are not known to open a library, and that register something."""
@@ -708,7 +657,7 @@ class CppReader:
             done = outer.end
             message = f"the block after '{head[1]}' registers, and is not read"
             hint = "open it with a macro of PyTorch"
-            self._problems.warn("W1160", message, text.span(*head.span(1)), hint=hint)
+            self.reading.problems.warn("W1160", message, text.span(*head.span(1)), hint=hint)
 
     # Registrations of older releases
 
@@ -722,7 +671,7 @@ class CppReader:
                 message = f"'{match[0].strip()}' is not read"
                 hint = "register with TORCH_LIBRARY"
                 span = text.span(*match.span())
-                self._problems.warn("W1160", message, span, hint=hint)
+                self.reading.problems.warn("W1160", message, span, hint=hint)
                 continue
             block = Block("", None, "", match.start(), len(text.masked))
             grammar = self._constants.grammar
@@ -753,7 +702,7 @@ class CppReader:
                 message = f"no source defines the macro '{call[1]}'"
                 hint = "replace it by its expansion"
                 span = text.span(call.start(), closing + 1)
-                self._problems.warn("W1160", message, span, hint=hint)
+                self.reading.problems.warn("W1160", message, span, hint=hint)
 
 
 def _default(code: str | None) -> str:

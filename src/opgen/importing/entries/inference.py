@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,11 +13,10 @@ from opgen.importing.common.registrations import (
     CppSignature,
     CppType,
     Definition,
-    Implementation,
     Kernel,
-    NameAlone,
     NoSchemaType,
     Problems,
+    Registration,
 )
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.kernels import find_function_name
@@ -37,31 +36,22 @@ class Inference(Struct, frozen=True):
     classes: Mapping[str, str]
     problems: Problems
 
-    def expand(self, alone: NameAlone) -> tuple[Definition | Implementation, ...]:
-        """Return the definition of an operator with its schema, and its kernel; (), and a warning, without a schema."""
-        rest = self._schema(alone)
-        if rest is None:
-            return ()
-        schema = f"{alone.name}{rest}"
-        definition = Definition(
-            alone.namespace,
-            schema,
-            alone.span,
-            alone.conditions,
-            alone.tags,
-            is_inferred=True,
-            # PyTorch knows nothing else of a function.
-            alias_analysis=alone.alias_analysis or AliasAnalysisKind.conservative,
-            fake_module=alone.fake_module,
-        )
-        row = Implementation(
-            alone.namespace, alone.name, alone.key, alone.kernel, alone.span, alone.conditions
-        )
-        return definition, row
+    def expand(self, registrations: Iterable[Registration]) -> Iterator[Registration]:
+        """Yield all registrations, with schemas; without one, a warning replaces the operator and its kernel."""
+        pending = iter(registrations)
+        for one in pending:
+            if not isinstance(one, Definition) or one.inferred_from is None:
+                yield one
+                continue
+            row, rest = next(pending), self._schema(one, one.inferred_from)
+            if rest is not None:
+                # PyTorch knows nothing else of a function.
+                kind = one.alias_analysis or AliasAnalysisKind.conservative
+                yield replace(one, schema=f"{one.name}{rest}", alias_analysis=kind)
+                yield row
 
-    def _schema(self, alone: NameAlone) -> str | None:
-        text = self.texts.get(id(alone.kernel.span.source))
-        kernel = alone.kernel
+    def _schema(self, alone: Definition, kernel: Kernel) -> str | None:
+        text = self.texts.get(id(kernel.span.source))
         if text is None or (kernel.name is None and kernel.signature is None):
             self._report(alone, f"the types of {kernel.kind.value} are unknown")
             return None
@@ -75,7 +65,7 @@ class Inference(Struct, frozen=True):
         return self._infer_from_functions(alone, kernel, functions)
 
     def _infer_from_functions(
-        self, alone: NameAlone, kernel: Kernel, functions: tuple[CppFunction, ...]
+        self, alone: Definition, kernel: Kernel, functions: tuple[CppFunction, ...]
     ) -> str | None:
         assert kernel.name is not None
         schemas: dict[str, CppFunction] = {}
@@ -100,14 +90,14 @@ class Inference(Struct, frozen=True):
             self._report(alone, f"no given source declares '{kernel.name}'")
         return None
 
-    def _infer(self, alone: NameAlone, signature: CppSignature, aliases: Aliases) -> str | None:
+    def _infer(self, alone: Definition, signature: CppSignature, aliases: Aliases) -> str | None:
         try:
             return signature.schema(aliases, self.classes, alone.arguments)
         except NoSchemaType as problem:
             self._report(alone, f"PyTorch infers no schema from {problem}")
             return None
 
-    def _report(self, alone: NameAlone, reason: str) -> None:
+    def _report(self, alone: Definition, reason: str) -> None:
         message = f"'{alone.namespace}::{alone.name}' has no schema: {reason}"
         self.problems.warn("W1165", message, alone.span)
 

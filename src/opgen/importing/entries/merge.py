@@ -22,8 +22,8 @@ from opgen.importing.common.registrations import (
     Problems,
     Registration,
 )
+from opgen.importing.common.schema_text import parse_schema
 from opgen.importing.cpp.functions import CppFunction
-from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, find_key
@@ -92,10 +92,7 @@ def merge(registrations: Sequence[Registration], problems: Problems) -> list[Ent
                 _implement(entry, registration, problems)
     _report_undefined(entries, undefined, problems)
     for entry in entries.values():
-        # As is possible in Python: in C++, `std::tuple` is several returns.
-        if _LONE_TUPLE.search(entry.schema) is not None:
-            hint = "return the elements themselves, or keep the operator in Python"
-            leave_out(entry, "no C++ function returns one tuple", problems, hint)
+        _leave_out_lone_tuple(entry, problems)
     return list(entries.values())
 
 
@@ -236,7 +233,7 @@ def _define(entries: dict[str, Entry], definition: Definition, problems: Problem
             definition.span,
             [definition.conditions],
             definition.tags,
-            definition.is_inferred,
+            definition.inferred_from is not None,
             definition.alias_analysis,
             definition.fake_module,
         )
@@ -275,6 +272,13 @@ def leave_out(entry: Entry, reason: str, problems: Problems, hint: str | None) -
     """Make an entry a comment, and report why."""
     entry.left_out = reason
     problems.warn("W1176", f"'{entry.name}' is left out: {reason}", entry.span, hint=hint)
+
+
+def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
+    """Leave out an operator that returns one tuple, as is possible in Python: in C++, `std::tuple` is several returns."""
+    if _LONE_TUPLE.search(entry.schema) is not None:
+        hint = "return the elements themselves, or keep the operator in Python"
+        leave_out(entry, "no C++ function returns one tuple", problems, hint)
 
 
 def _is_same(one: Kernel, other: Kernel) -> bool:
@@ -365,8 +369,6 @@ def _definitions(text: CppText, last: str) -> Iterator[str]:
 
 _META = "Meta"
 _ABOVE_BACKENDS = ("ADInplaceOrView", "Autocast", "Autograd", "BackendSelect", "Func", "Python")
-_WRITTEN_RETURN = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?: \w+)?")
-_WRITTEN_ARGUMENT = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?= )")
 
 
 def report_fakes(
@@ -406,14 +408,6 @@ def _has_generated_meta(entry: Entry) -> bool:
     keys = {row.key for row in entry.rows.values() if row.written}
     if not keys or entry.left_out or _META in entry.rows:
         return False
-    if any(key.startswith("Composite") for key in keys):
-        return False
-    inside, _, returns = entry.schema.partition("(")[2].rpartition(") -> ")
-    arguments = split_arguments(inside)
-    matches = map(_WRITTEN_ARGUMENT.match, arguments)
-    written = {match[1] for match in matches if match is not None}
-    listed = returns[1:-1] if returns.startswith("(") else returns
-    values = (_WRITTEN_RETURN.fullmatch(part) for part in split_arguments(listed))
-    return any(argument.startswith("Tensor") for argument in arguments) and all(
-        value is not None and value[1] in written for value in values
-    )
+    schema = parse_schema(entry.schema)
+    is_composite = any(key.startswith("Composite") for key in keys)
+    return schema is not None and not is_composite and schema.returns_only_written()

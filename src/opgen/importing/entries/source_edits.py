@@ -10,9 +10,7 @@ from msgspec.structs import replace
 from opgen.diagnostics import Edit, Span
 from opgen.importing.common.registrations import (
     Definition,
-    Implementation,
     KernelKind,
-    NameAlone,
     Problems,
     Registration,
 )
@@ -130,8 +128,7 @@ def _of_statement(statement: Statement, written: Mapping[str, Entry]) -> list[Ed
     """Return the edits of a statement; None if there are none after which only what the entries lack remains."""
     text, start, end = statement.text, statement.start, statement.end
     calls = [
-        (call, made, [part for one in made for part in _parts(one, written)])
-        for call, made in statement.registered
+        (call, made, [_has(one, written) for one in made]) for call, made in statement.registered
     ]
     if not any(any(parts) for _, _, parts in calls):
         return []
@@ -192,14 +189,13 @@ def _kernel_alone(made: Sequence[Registration], parts: Sequence[bool]) -> str | 
     return f'impl("{made[0].namespace}::{made[0].name}", {kernels[0].span.text})'
 
 
-def _parts(one: Registration, written: Mapping[str, Entry]) -> Iterator[bool]:
-    """Yield whether the YAML has the schema of a registration, and whether it has its kernel."""
+def _has(one: Registration, written: Mapping[str, Entry]) -> bool:
+    """Return whether the YAML has a registration: a schema or a kernel."""
     entry = written.get(f"{one.namespace}::{one.name}")
-    if isinstance(one, Definition | NameAlone):
-        yield entry is not None
-    if isinstance(one, Implementation | NameAlone):
-        row = None if entry is None else entry.rows.get(one.key)
-        yield row is not None and bool(row.written)
+    if isinstance(one, Definition):
+        return entry is not None
+    row = None if entry is None else entry.rows.get(one.key)
+    return row is not None and bool(row.written)
 
 
 def _is_empty(opened: Opened, edits: Iterable[Edit]) -> bool:

@@ -16,10 +16,9 @@ from opgen.importing.common.registrations import (
     Implementation,
     Kernel,
     KernelKind,
-    Problems,
     Reading,
 )
-from opgen.importing.common.schema_text import find_name, find_schema
+from opgen.importing.common.schema_text import find_name
 from opgen.importing.python.loops import CUSTOM_OPS, FAKE, HELPER, IN_PYTHON, META_KERNEL, METHODS
 from opgen.importing.python.module import Around, Function, PythonModule
 from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema, is_none
@@ -63,23 +62,24 @@ class _Call(Struct, frozen=True):
         return self.keywords.get(name)
 
 
-class PythonReader(Struct):
-    """Reads the calls of a module, one of `modules`, and adds their registrations to `reading`."""
+def read_module(
+    module: PythonModule, modules: Sequence[PythonModule], namespace: str | None, reading: Reading
+) -> None:
+    """Read the calls of a module, in order, and add its registrations to `reading`. `modules` are all sources."""
+    reader = _ModuleReader(module, modules, namespace, reading)
+    for call in _calls(module):
+        reader.read(call)
 
+
+class _ModuleReader(Struct):
     module: PythonModule
     modules: Sequence[PythonModule]
     namespace: str | None
-    problems: Problems
     reading: Reading
     # Operators by the names of the objects that custom_op returns.
     operators: dict[str, str] = field(default_factory=dict)
 
-    def read(self) -> None:
-        """Read the calls of the module, in order."""
-        for call in _calls(self.module):
-            self._read(call)
-
-    def _read(self, call: _Call) -> None:
+    def read(self, call: _Call) -> None:
         name = self._full_name(call.name)
         method = name.rpartition(".")[2]
         if any(isinstance(node, Function) and node.name == HELPER for node in call.around):
@@ -167,7 +167,7 @@ class PythonReader(Struct):
             self._python_kernel(call, library, call.argument(0, "op_name"), key)
         elif library is not None and method == "fallback":
             message = "a fallback belongs to no operator"
-            self.problems.warn("W1163", message, self.module.span(call.node))
+            self.reading.problems.warn("W1163", message, self.module.span(call.node))
         elif library is not None and method in IN_PYTHON:
             operator = self._name_in(library, call.argument(0, "op_name"), call)
             self._stays(call, IN_PYTHON[method], operator)
@@ -187,11 +187,8 @@ class PythonReader(Struct):
         if written is None:
             self._report(call, "the schema is known only at run time")
             return
-        given = self._string(analysis, call) or ""
-        kind = AliasAnalysisKind.__members__.get(given.lower())
-        if given and kind is None:
-            message = f"an entry cannot express the alias analysis '{given}'"
-            self.problems.warn("W1176", message, self.module.span(call.node))
+        given = self._string(analysis, call)
+        kind = self.reading.analysis(given, self.module.span(call.node)) if given else None
         namespace = library.namespace or self.namespace
         if namespace is None:
             self._unknown_namespace(call)
@@ -294,7 +291,7 @@ class PythonReader(Struct):
             except NoSchema as problem:
                 reason = str(problem)
         message = f"'{operator}' has no schema: {reason}"
-        self.problems.warn("W1165", message, self.module.span(call.node))
+        self.reading.problems.warn("W1165", message, self.module.span(call.node))
         return None
 
     def _function(self, node: ast.expr | None, call: _Call) -> Function | None:
@@ -313,30 +310,16 @@ class PythonReader(Struct):
         call: _Call,
         analysis: AliasAnalysisKind | None = None,
     ) -> None:
-        schema = find_schema(written)
         span = self.module.span(call.node)
-        if schema is None:
-            hint = "write 'name(arguments) -> returns'"
-            self.problems.warn("W1169", "this is not a schema", span, hint=hint)
-            return
-        if schema.namespace and schema.namespace != namespace:
-            message = f"'{schema.namespace}' is not the library's namespace, '{namespace}'"
-            self.problems.warn("W1170", message, span)
-        if analysis and analysis is not AliasAnalysisKind.from_schema and schema.has_annotations:
-            message = f"PyTorch refuses the alias analysis '{analysis.name}' beside annotations"
-            self.problems.warn("W1176", message, span)
-            analysis = None
-        own = schema.namespace or namespace
-        self.reading.registrations.append(
-            Definition(own, str(schema), span, (), tags, alias_analysis=analysis)
-        )
+        made = Definition(namespace, "", span, (), tags, alias_analysis=analysis)
+        self.reading.define(written, made)
 
     def _fallthrough(self, operator: str, key: str, call: _Call) -> None:
         namespace, _, name = operator.partition("::")
         span = self.module.span(call.node)
         if not key.isidentifier():
             message = f"the dispatch key '{shorten(key)}' is not known"
-            self.problems.warn("W1177", message, span)
+            self.reading.problems.warn("W1177", message, span)
             return
         kernel = Kernel(KernelKind.fallthrough, FALLTHROUGH, span)
         self.reading.registrations.append(Implementation(namespace, name, key, kernel, span))
@@ -347,10 +330,10 @@ class PythonReader(Struct):
             return
         subject = "an operator" if operator is None else f"'{operator}'"
         message = f"{subject} has {what} in Python, which stays there"
-        self.problems.warn("W1164", message, self._short_span(call))
+        self.reading.problems.warn("W1164", message, self._short_span(call))
 
     def _report(self, call: _Call, message: str) -> None:
-        self.problems.warn("W1160", message, self._short_span(call))
+        self.reading.problems.warn("W1160", message, self._short_span(call))
 
     def _unknown_namespace(self, call: _Call) -> None:
         span = self._short_span(call)
