@@ -23,7 +23,7 @@ from opgen.cli.options import (
 )
 from opgen.cli.report import Reporting
 from opgen.diagnostics import Diagnostics
-from opgen.io.manifest import MANIFEST, manifest_text, read_manifest
+from opgen.io.manifest import MANIFEST, manifest_bytes, read_manifest
 from opgen.io.writer import Tree, list_folders, read
 from opgen.pipeline import generating
 from opgen.pipeline.inputs import (
@@ -58,7 +58,7 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> Comparison
     if old is None:
         return Comparison()
     contents = tree.contents()
-    wanted = {**contents, MANIFEST: manifest_text(tree.manifest()).encode()}
+    wanted = {**contents, MANIFEST: manifest_bytes(tree.manifest())}
     top = os.fspath(directory)
     paths = sorted({*wanted, *old.paths})
     found = list_folders(directory, paths) if os.path.isdir(directory) else None

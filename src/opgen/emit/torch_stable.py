@@ -90,7 +90,7 @@ def _class(context: Context, fn: DifferentiableFunction, node: PythonNode) -> No
         *_method("backward", ("call", *node.fields), _backward(node)),
     ]
     indented = tuple(f"    {line}" if line else "" for line in lines)
-    return NodeClass(context.spell.schema(fn.func), node_name(fn.func), indented)
+    return NodeClass(str(fn.func.func), node_name(fn.func), indented)
 
 
 def _backward(node: PythonNode) -> Iterator[str]:
@@ -317,7 +317,7 @@ def _twin(context: Context, twin: Twin) -> Iterator[Call]:
         (
             "_library,",
             f"{_quoted(_dispatched(f))},",
-            f'"{context.spell.schema(hidden)}",',
+            f'"{hidden.func}",',
             f"{written!r},",
             f"{returned!r},",
         ),

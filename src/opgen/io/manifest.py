@@ -18,10 +18,10 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
-from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
+import msgspec.json
 from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics
@@ -56,40 +56,10 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def manifest_text(manifest: Mapping[str, Any]) -> str:
-    return join_parts(manifest_parts(manifest))
-
-
-def manifest_parts(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Print each value of a manifest: the two manifests that a run writes have most values in common."""
-    return {key: _indented(value, " ") for key, value in manifest.items()}
-
-
-def join_parts(parts: Mapping[str, str]) -> str:
-    """Return the text of the manifest whose printed values are `parts`."""
-    rows = [f" {encode_basestring(key)}: {parts[key]}" for key in sorted(parts)]
-    return "{\n" + ",\n".join(rows) + "\n}\n"
-
-
-def _indented(value: object, margin: str) -> str:
-    """Print JSON with sorted keys and an indent of one.
-
-    json.dumps prints the same in four times the time: its C code cannot indent.
-    """
-    inner = f"{margin} "
-    match value:
-        case str():
-            return encode_basestring(value)
-        case dict() if value:
-            rows = [
-                f"{inner}{encode_basestring(k)}: {_indented(value[k], inner)}"
-                for k in sorted(value)
-            ]
-            return "{\n" + ",\n".join(rows) + f"\n{margin}}}"
-        case list() | tuple() if value:
-            return "[\n" + ",\n".join([inner + _indented(v, inner) for v in value]) + f"\n{margin}]"
-        case _:
-            return json.dumps(value)
+def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    """Print a manifest as JSON with sorted keys, one value on a line."""
+    text = msgspec.json.encode(manifest, order="deterministic")
+    return msgspec.json.format(text, indent=1) + b"\n"
 
 
 def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest | None:

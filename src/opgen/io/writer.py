@@ -31,8 +31,7 @@ from opgen.io.manifest import (
     Manifest,
     digest,
     is_safe_path,
-    join_parts,
-    manifest_parts,
+    manifest_bytes,
     read_digests,
     read_manifest,
     write_digests,
@@ -346,23 +345,23 @@ def _write_all(
     found: FoundFiles,
     left: _LeftOver,
 ) -> WriteReport:
-    parts = manifest_parts(tree.manifest())
+    manifest = tree.manifest()
     new = {path: digest(content) for path, content in contents.items()}
     changed = [path for path in contents if path not in unchanged]
     if changed or left.unedited:
         pending = {path: new[path] for path in sorted(changed)}
         before = sorted(own.union(new.keys() - pending.keys()))
-        begun = {**parts, **manifest_parts({"files": before, "pending": pending})}
-        replace_file(directory / MANIFEST, join_parts(begun).encode())
+        begun = {**manifest, "files": before, "pending": pending}
+        replace_file(directory / MANIFEST, manifest_bytes(begun))
     top = os.fspath(directory)
     states = _write_files(top, {path: contents[path] for path in changed}, found)
     removed = _remove(directory, left.unedited)
     # Before the new manifest: until that is written, what this run wrote is pending, so its digests are known.
     write_digests(directory, new)
-    text = join_parts(parts).encode()
-    state, old_text = read(f"{top}/{MANIFEST}")
-    if old_text != text:
-        state = replace_file(f"{top}/{MANIFEST}", text)
+    content = manifest_bytes(manifest)
+    state, old_content = read(f"{top}/{MANIFEST}")
+    if old_content != content:
+        state = replace_file(f"{top}/{MANIFEST}", content)
     return WriteReport(
         written=tuple(sorted(changed)),
         unchanged=tuple(sorted(unchanged)),

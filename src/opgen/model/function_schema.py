@@ -163,7 +163,7 @@ class Argument(Struct, frozen=True, cache_hash=True, dict=True):
     annotation: Annotation | None
     written: str | None = None
 
-    @property
+    @cached_property
     def is_write(self) -> bool:
         """Whether the argument is a tensor or a list of tensors that the operator writes. (`int!` is neither.)"""
         return _is_written(self.type, self.annotation)
@@ -236,30 +236,30 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
     post_tensor_options_kwarg_only: tuple[Argument, ...]
     out: tuple[Argument, ...]
 
-    @property
+    @cached_property
     def flat_positional(self) -> tuple[Argument, ...]:
         """The positional arguments in the order of the schema, with self."""
         if self.self_arg is None:
             return self.pre_self_positional + self.post_self_positional
         return (*self.pre_self_positional, self.self_arg.argument, *self.post_self_positional)
 
-    @property
+    @cached_property
     def flat_kwarg_only(self) -> tuple[Argument, ...]:
         """The keyword-only arguments, without the out arguments."""
         options = () if self.tensor_options is None else self.tensor_options.all()
         return self.pre_tensor_options_kwarg_only + options + self.post_tensor_options_kwarg_only
 
-    @property
+    @cached_property
     def flat_non_out(self) -> tuple[Argument, ...]:
         """The arguments in the order of the schema, without the out arguments."""
         return self.flat_positional + self.flat_kwarg_only
 
-    @property
+    @cached_property
     def flat_all(self) -> tuple[Argument, ...]:
         """All arguments in the order of the schema."""
         return self.flat_positional + self.flat_kwarg_only + self.out
 
-    @property
+    @cached_property
     def post_self_positional_mutable(self) -> tuple[Argument, ...]:
         """The positional arguments after self that the operator writes."""
         return tuple(a for a in self.post_self_positional if a.is_write)
@@ -372,7 +372,7 @@ def _stripped(argument: Argument, strip_default: bool) -> Argument:
     return Argument(argument.name, argument.type, default, None)
 
 
-class FunctionSchema(Struct, frozen=True):
+class FunctionSchema(Struct, frozen=True, dict=True):
     """`name.overload(arguments) -> returns`, without a namespace, parsed by the rules of `profile`."""
 
     name: OperatorName
@@ -381,6 +381,10 @@ class FunctionSchema(Struct, frozen=True):
     profile: Profile = Profile.torchgen
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         returns = ", ".join(map(str, self.returns))
         # A single tuple needs parentheses around it, or its elements would be the returns.
         if len(self.returns) != 1 or returns.startswith("("):

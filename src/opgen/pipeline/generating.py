@@ -176,7 +176,7 @@ def manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
         "runtime_abi": context.target.plan.runtime_abi,
         "tensor": context.own_tensor,
         "operators": {
-            f.full_name: {"schema": context.spell.schema(f), "files": headers[f.root_name]}
+            f.full_name: {"schema": str(f.func), "files": headers[f.root_name]}
             for f in context.registry.functions
             if context.keeps(f) and not context.library.backend_only
         },
@@ -220,7 +220,8 @@ def checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
     else:
         gradients = derive_gradients(whole, inputs, signatures, diagnostics)
     check_unsupported(registry, inputs, diagnostics)
-    suppress(allow_comments(registry), diagnostics)
+    if diagnostics.has_warnings:
+        suppress(allow_comments(registry), diagnostics)
     if diagnostics.has_errors:
         return None
     context = library_context(registry, inputs, diagnostics, additions, signatures, gradients)

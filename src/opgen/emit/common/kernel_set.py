@@ -388,7 +388,7 @@ def _call(
     key, f = rows[0]
     return KernelOverload(
         name=kernel,
-        schema=spell.schema(f),
+        schema=str(f.func),
         operator=f.full_name,
         root=f.root_name,
         key=key,
@@ -433,7 +433,7 @@ def structured_kernel(
         root=group.root_name,
         namespace=namespace,
         qualifier="" if kernel.name in shared else f"{namespace}::",
-        schema=spell.schema(group.primary),
+        schema=str(group.primary.func),
         operator=group.primary.full_name,
         key=key,
         name=kernel.name,
@@ -498,7 +498,7 @@ def meta_class_of(
         root=group.root_name,
         namespace=namespace,
         qualifier="" if macro in shared else f"{namespace}::",
-        schema=spell.schema(group.functional),
+        schema=str(group.functional.func),
         operator=group.functional.full_name,
         macro=macro,
         struct=struct,

@@ -63,7 +63,6 @@ class Speller(Record, frozen=True, dict=True):
     target: Target
     signatures: Signatures
     own_tensor: str = ""
-    _schemas: dict[str, str] = field(default_factory=dict)
     _spelled: dict[tuple[type, str, bool], SpelledSignature] = field(default_factory=dict)
     _functions: dict[tuple[str, bool], tuple[PublicFunction, ...]] = field(default_factory=dict)
 
@@ -74,13 +73,6 @@ class Speller(Record, frozen=True, dict=True):
         return (
             f"{self.target.cpp.spelling.standard}index_sequence<{', '.join(map(str, positions))}>"
         )
-
-    def schema(self, f: NativeFunction) -> str:
-        """Return the schema as it is written, for comments and tables."""
-        found = self._schemas.get(f.full_name)
-        if found is None:
-            found = self._schemas[f.full_name] = str(f.func)
-        return found
 
     def signature(
         self, returns: str, arguments: Iterable[Binding], spelling: TypeSpelling | None = None
@@ -147,7 +139,7 @@ class Speller(Record, frozen=True, dict=True):
         for signature in self.cpp_signatures(f, method=method):
             given = signature.arguments
             yield PublicFunction(
-                text=_difference(signature) or self.schema(f),
+                text=_difference(signature) or str(f.func),
                 returns=self.type(signature.returns),
                 name=signature.name,
                 given=tuple([b.declaration(spelling, defaults=True) for b in given]),

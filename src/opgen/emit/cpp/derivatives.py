@@ -470,7 +470,7 @@ class _NodeBuilder(Struct, dict=True):
         words = names_of((*of_forward, *locals))
         condition = info.output_differentiability_condition
         return NodeStruct(
-            comment=self.context.spell.schema(f),
+            comment=str(f.func),
             name=str(info.op),
             operator=cpp_string(f.full_name),
             inputs=_positions(self.inputs, self.arguments),

@@ -55,7 +55,7 @@ def tensor_operators(
         else:
             left = (_WRITTEN,) if f.func.kind() is SchemaKind.inplace else (_TENSOR, _SCALAR)
             made = _binary(context, f, symbol, left, names)
-        yield TensorOperators(f.root_name, context.spell.schema(f), tuple(made))
+        yield TensorOperators(f.root_name, str(f.func), tuple(made))
 
 
 def _unary(context: Context, f: NativeFunction, symbol: str, name: str) -> PublicFunction:

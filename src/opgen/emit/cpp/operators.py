@@ -223,10 +223,10 @@ def _schema_blocks(
                     rows.append(SchemaRow(operator_struct(f), tags, module, alias_analysis=kind))
                     module = ()
                     if is_hidden(context, f):
-                        schema = context.spell.schema(with_words(f))
+                        schema = str(with_words(f).func)
                         rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
                     if _has_form_below(context, f):
-                        schema = f"{HIDDEN_PREFIX}{context.spell.schema(f)}"
+                        schema = f"{HIDDEN_PREFIX}{f.func}"
                         rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
             name = context.library.name
             is_fragment, numbered = namespace in declared, f"_{number}" if number else ""
@@ -308,7 +308,7 @@ def _slot(context: Context, f: NativeFunction) -> SlotDefinition:
 def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
     signature = context.spell.spelled(context.signatures.dispatcher(f))
     return OperatorStruct(
-        schema=context.spell.schema(f),
+        schema=str(f.func),
         struct=operator_struct_name(f.func),
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,

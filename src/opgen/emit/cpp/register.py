@@ -452,7 +452,7 @@ def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
 def _kernel(context: Context, kernel: CompositeKernel) -> CompositeDefinition:
     signature = context.spell.spelled(_native(context, kernel))
     return CompositeDefinition(
-        schema=context.spell.schema(kernel.function),
+        schema=str(kernel.function.func),
         name=kernel.kernel.name,
         returns=signature.returns,
         parameters=signature.parameters,

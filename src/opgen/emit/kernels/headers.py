@@ -399,7 +399,7 @@ def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> 
     key, kernel = uses[0]
     return KernelOverload(
         name=kernel.name,
-        schema=context.spell.schema(kernel.function),
+        schema=str(kernel.function.func),
         operator=kernel.function.full_name,
         root=kernel.function.root_name,
         key=key,

@@ -63,7 +63,7 @@ class PythonDocs:
     def lines(self, o: PythonOverload) -> Iterator[str]:
         """Yield one line for each schema, with notes about the operator below it."""
         for f in filter(None, (o.base, o.out)):
-            yield f"{f.namespace}::{self._context.spell.schema(f)}"
+            yield f"{f.namespace}::{f.func}"
             yield f"    {'; '.join(self._facts(f))}"
 
     def _facts(self, f: NativeFunction) -> Iterator[str]:

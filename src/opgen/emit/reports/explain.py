@@ -52,7 +52,7 @@ def _hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
     """Return the schemas of the operators that replace `f` where nothing may be written."""
     if FileKind.REGISTER_TWINS not in context.target.plan.kinds or not f.is_library:
         return ()
-    return tuple(context.spell.schema(twin) for twin in find_twin_rows(context, f)[0])
+    return tuple(str(twin.func) for twin in find_twin_rows(context, f)[0])
 
 
 def _others(context: Context, f: NativeFunction) -> Iterator[TableCell]:

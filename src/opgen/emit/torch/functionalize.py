@@ -246,7 +246,7 @@ def _own_includes(context: Context, twins: Iterable[Twin]) -> tuple[str, ...]:
 def _twin(context: Context, hidden: NativeFunction) -> TwinOperator:
     signature = context.spell.spelled(context.signatures.dispatcher(hidden))
     return TwinOperator(
-        schema=context.spell.schema(hidden),
+        schema=str(hidden.func),
         struct=operator_struct_name(hidden.func),
         full_struct=operator_struct(hidden),
         full_name=f"{hidden.namespace}::{hidden.func.name.name}",
