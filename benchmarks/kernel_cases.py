@@ -90,11 +90,20 @@ class Form:
     layout: str = "contiguous"
     dim: int | None = -1
     broadcast: bool = False
+    other: str = ""  # the dtype of all tensors but the first
+    single: bool = False  # these have no dimensions
 
 
 _PLAIN = Form("contiguous")
 _LAYOUTS = (_PLAIN, Form("strided", "strided"), Form("transposed", "transposed"))
 _ROW = Form("broadcast", broadcast=True)
+_MIXED = (
+    *(
+        Form(f"beside {dtype}", other=dtype)
+        for dtype in ("float32", "float64", "bfloat16", "int64", "uint8", "bool")
+    ),
+    Form("beside one float64", other="float64", single=True),
+)
 _DIMS = (
     Form("first dim", dim=0),
     Form("middle dim", dim=1),
@@ -626,9 +635,9 @@ def forms_of(f: NativeFunction) -> tuple[Form, ...]:
     if not tensors:
         return (Form("new"),)
     if not functional:
-        return (_PLAIN,)
+        return (_PLAIN, *_MIXED) if base_name(f) == "copy_" else (_PLAIN,)
     single = [a for a in tensors if not isinstance(_inner(a.type), ListType)]
-    return (*_LAYOUTS, *((_ROW,) if len(single) > 1 else ()))
+    return (*_LAYOUTS, *((_ROW, *_MIXED) if len(single) > 1 else ()))
 
 
 def _inner(type_: Type) -> Type:
@@ -706,6 +715,11 @@ def _by_type(draw: Draw, argument: Argument, type_: Type, first: bool) -> Any:
         case BaseType(BaseTy.Tensor):
             if draw.form.broadcast and not first:
                 return draw.values(draw.shape[-1:])
+            if draw.form.other and not first:
+                other = getattr(torch, draw.form.other)
+                if other == draw.dtype and not draw.form.single:
+                    raise Unfit
+                return draw.values(() if draw.form.single else draw.shape, other)
             if argument.name.startswith("batch"):
                 raise Unfit
             return draw.tensor(draw.shape)

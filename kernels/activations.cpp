@@ -110,7 +110,7 @@ OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const
     if (by_tanh) {
       opgen::cpu_kernel_vec<scalar_t>(*this, vectors::gelu_tanh());
     } else {
-      opgen::cpu_kernel_vec<scalar_t>(*this, vectors::gelu());
+      opgen::cpu_kernel_vec<scalar_t>(*this, vectors::form_of<scalar_t>(vectors::gelu()));
     }
   });
 }

@@ -108,16 +108,24 @@ OPGEN_KERNEL(native_layer_norm)
     const Statistic<scalar_t> means(mean), rstds(rstd);
     opgen::parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
       constexpr bool direct = std::is_same_v<wide, scalar_t>;
-      std::vector<wide> line(direct ? 0 : static_cast<size_t>(n));
-      for (int64_t r = begin; r < end; ++r) {
-        const wide* x = opgen::row_as<wide>(from + r * n, n, line.data());
-        const opgen::Moments moments = opgen::moments_of_row(x, n);
-        const double factor = 1 / std::sqrt(moments.squares / static_cast<double>(n) + eps);
-        wide* y = opgen::row_to_fill(to + r * n, line.data());
-        opgen::normalise_row(y, x, n, moments.mean, factor, pointer_to(scale), pointer_to(shift));
-        if constexpr (!direct) opgen::store_row_as(to + r * n, y, n);
-        means.set(r, moments.mean);
-        rstds.set(r, factor);
+      // Short rows of half types are converted together.
+      const int64_t most =
+          direct ? end - begin
+                 : std::clamp<int64_t>(1024 / std::max<int64_t>(1, n), 1, end - begin);
+      std::vector<wide> lines(direct ? 0 : static_cast<size_t>(most * n));
+      for (int64_t first = begin; first < end; first += most) {
+        const int64_t count = std::min(most, end - first);
+        const wide* x = opgen::row_as<wide>(from + first * n, count * n, lines.data());
+        wide* y = opgen::row_to_fill(to + first * n, lines.data());
+        for (int64_t r = 0; r < count; ++r) {
+          const opgen::Moments moments = opgen::moments_of_row(x + r * n, n);
+          const double factor = 1 / std::sqrt(moments.squares / static_cast<double>(n) + eps);
+          opgen::normalise_row(y + r * n, x + r * n, n, moments.mean, factor, pointer_to(scale),
+                               pointer_to(shift));
+          means.set(first + r, moments.mean);
+          rstds.set(first + r, factor);
+        }
+        if constexpr (!direct) opgen::store_row_as(to + first * n, y, count * n);
       }
     });
   });

@@ -44,8 +44,14 @@ void clamp_into(TensorIteratorBase& iter, OptionalScalarRef min, OptionalScalarR
     constexpr auto least = is_float_v<scalar_t> ? -Limits::infinity() : Limits::lowest();
     const scalar_t low = min.has_value() ? min.get().to<scalar_t>() : static_cast<scalar_t>(least);
     const scalar_t high = max.has_value() ? max.get().to<scalar_t>() : static_cast<scalar_t>(most);
-    opgen::cpu_kernel(
-        iter, [low, high](scalar_t x) -> scalar_t { return lesser_of(greater_of(x, low), high); });
+    if (is_nan(low) || is_nan(high)) {
+      const scalar_t nan = is_nan(low) ? low : high;
+      return opgen::cpu_kernel(iter, [nan](scalar_t) -> scalar_t { return nan; });
+    }
+    opgen::cpu_kernel(iter, [low, high](scalar_t x) -> scalar_t {
+      const scalar_t raised = widen(x) < widen(low) ? low : x;
+      return widen(raised) > widen(high) ? high : raised;
+    });
   });
 }
 

@@ -105,7 +105,7 @@ template <class T, class F, class V>
 void map_by_vectors(TensorIteratorBase& iter, F f, V v) {
   if constexpr (std::is_same_v<wide_t<T>, float> ||
                 (std::is_same_v<T, double> && vectors::OfDoubles<V>)) {
-    opgen::cpu_kernel_vec<T>(iter, v);
+    opgen::cpu_kernel_vec<T>(iter, vectors::form_of<T>(v));
   } else {
     opgen::cpu_kernel(iter, [f](T x) -> T { return narrowed<T>(f(widen(x))); });
   }
@@ -122,19 +122,8 @@ void map_floating(TensorIteratorBase& iter, const char* name, F f, V v) {
 
 template <class V>
 void map_vectors(TensorIteratorBase& iter, const char* name, V v) {
-  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name,
-                          [&] { opgen::cpu_kernel_vec<scalar_t>(iter, v); });
-}
-
-// Half types are computed by `half`, a function of vectors that has the digits of those.
-template <class F, class V, class H>
-void map_with_halves(TensorIteratorBase& iter, const char* name, F f, V v, H half) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name, [&] {
-    if constexpr (is_half_v<scalar_t>) {
-      opgen::cpu_kernel_vec<scalar_t>(iter, half);
-    } else {
-      map_by_vectors<scalar_t>(iter, f, v);
-    }
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
+    opgen::cpu_kernel_vec<scalar_t>(iter, vectors::form_of<scalar_t>(v));
   });
 }
 
@@ -200,8 +189,8 @@ OPGEN_UNARY_FLOAT(rsqrt, map_floating_or_complex,
 OPGEN_UNARY_FLOAT(
     reciprocal, map_floating_or_complex, [](auto x) { return decltype(x)(1) / x; },
     vectors::Reciprocal())
-OPGEN_UNARY_FLOAT(sin, map_with_halves, OPGEN_STD(sin), vectors::sin(), vectors::sin_of_half())
-OPGEN_UNARY_FLOAT(cos, map_with_halves, OPGEN_STD(cos), vectors::cos(), vectors::cos_of_half())
+OPGEN_UNARY_FLOAT(sin, map_floating_or_complex, OPGEN_STD(sin), vectors::sin())
+OPGEN_UNARY_FLOAT(cos, map_floating_or_complex, OPGEN_STD(cos), vectors::cos())
 OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, OPGEN_STD(atan), vectors::atan())
 OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, OPGEN_STD(tanh), vectors::tanh())
 OPGEN_UNARY_FLOAT(

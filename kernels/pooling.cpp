@@ -646,10 +646,12 @@ OPGEN_KERNEL(max_pool1d)
   const int64_t pad = only("max_pool1d", "padding", padding);
   const int64_t spread = only("max_pool1d", "dilation", dilation);
   const Tensor line = in_format(self).unsqueeze(-2);
-  const bool wide = self.scalar_type() == opgen::kFloat || self.scalar_type() == opgen::kDouble;
-  if (wide && is_plain(self)) {
+  if (self.is_floating_point() && is_plain(self)) {
     const MaxPool pool = max_pool_of({1, kernel}, {1, step}, {0, pad}, {1, spread});
-    return maxima_of_lines(line, pool, ceil_mode).squeeze(-2);
+    // Half types as floats, which are faster.
+    const ScalarType wide = self.scalar_type() == opgen::kDouble ? opgen::kDouble : opgen::kFloat;
+    const Tensor maxima = maxima_of_lines(to_dtype(line, wide), pool, ceil_mode).squeeze(-2);
+    return to_dtype(maxima, self.scalar_type());
   }
   return std::get<0>(at::max_pool2d_with_indices(line, {1, kernel}, {1, step}, {0, pad},
                                                  {1, spread}, ceil_mode))

@@ -738,8 +738,7 @@ void accumulate_rows(const T* from, int64_t step, T* to, int64_t to_step, int64_
 template <class total, class T, class F>
 void accumulate_sheet(const opgen::Sheet& sheet, const T* from, T* to, int64_t count, total start,
                       const F& f) {
-  // Integers are added in one step of the processor.
-  constexpr int64_t together = std::is_integral_v<total> ? 1 : 4;
+  constexpr int64_t together = 4;
   from += sheet.offsets[0];
   to += sheet.offsets[1];
   const int64_t step = sheet.steps[0], to_step = sheet.steps[1];
@@ -826,6 +825,23 @@ void check_running_extremes(const char* name, const Tensor& self, const Tensor& 
               values.device(), " and ", indices.device());
 }
 
+// Not inlined, so that the compiler does not make branches, which a processor cannot predict.
+template <bool greatest, class T>
+OPGEN_NOINLINE void running_line(const T* from, int64_t from_step, T* value, int64_t value_step,
+                                 int64_t* place, int64_t place_step, int64_t count) {
+  wide_t<T> best = static_cast<wide_t<T>>(*from);
+  int64_t best_place = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto x = static_cast<wide_t<T>>(from[i * from_step]);
+    // Not if the best one alone is NaN.
+    const bool better = (greatest ? x >= best : x <= best) | is_nan(x);
+    best_place = better ? i : best_place;
+    value[i * value_step] = from[best_place * from_step];
+    best = better ? x : best;
+    place[i * place_step] = best_place;
+  }
+}
+
 template <bool greatest>
 void running_extremes(const char* name, const Tensor& self, const Tensor& values,
                       const Tensor& indices, int64_t dim) {
@@ -835,29 +851,19 @@ void running_extremes(const char* name, const Tensor& self, const Tensor& values
               values.sizes(), " and ", indices.sizes());
   dim = wrap_dim(dim, self.dim());
   if (self.is_meta() || self.numel() == 0) return;
+  const Tensor given = with_plain_bools(self);
   const auto step = [dim](const Tensor& x) { return x.dim() == 0 ? 1 : x.stride(dim); };
   const int64_t count = self.dim() == 0 ? 1 : self.size(dim);
-  const int64_t from_step = step(self), value_step = step(values), place_step = step(indices);
+  const int64_t from_step = step(given), value_step = step(values), place_step = step(indices);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), name, [&] {
-    using wide = wide_t<scalar_t>;
-    const scalar_t* from = self.const_data_ptr<scalar_t>();
-    scalar_t* value = values.mutable_data_ptr<scalar_t>();
+    // Bools are compared as their bytes.
+    using T = std::conditional_t<std::is_same_v<scalar_t, bool>, std::uint8_t, scalar_t>;
+    const T* from = static_cast<const T*>(given.const_data_ptr());
+    T* value = static_cast<T*>(values.mutable_data_ptr());
     int64_t* place = indices.mutable_data_ptr<int64_t>();
-    for_each_line<3>(dim, {&self, &values, &indices}, [&](const std::array<int64_t, 3>& at) {
-      scalar_t best_value = opgen::element_at(from + at[0]);
-      wide best = static_cast<wide>(best_value);
-      int64_t best_place = 0;
-      for (int64_t i = 0; i < count; ++i) {
-        const scalar_t element = opgen::element_at(from + at[0] + i * from_step);
-        const wide x = static_cast<wide>(element);
-        // Not if the best one alone is NaN.
-        const bool better = (greatest ? x >= best : x <= best) | is_nan(x);
-        best = better ? x : best;
-        best_value = better ? element : best_value;
-        best_place = better ? i : best_place;
-        value[at[1] + i * value_step] = best_value;
-        place[at[2] + i * place_step] = best_place;
-      }
+    for_each_line<3>(dim, {&given, &values, &indices}, [&](const std::array<int64_t, 3>& at) {
+      running_line<greatest>(from + at[0], from_step, value + at[1], value_step, place + at[2],
+                             place_step, count);
     });
   });
 }

@@ -709,18 +709,18 @@ Tensor distinct_neighbours(const Tensor& given, const Tensor& group, Tensor& cou
     const auto begins = [from](int64_t i) {
       return int64_t(!(widen(from[i]) == widen(from[i - 1])));
     };
-    int64_t groups = n > 0 ? 1 : 0;
-    for (int64_t i = 1; i < n; ++i) groups += begins(i);
-    values = opgen::empty({groups}, flat.options());
-    scalar_t* to = values.mutable_data_ptr<scalar_t>();
+    const Tensor room = opgen::empty({n}, flat.options());
+    scalar_t* to = room.mutable_data_ptr<scalar_t>();
     // From the last element to the first, so that each group ends up with its first element, and
     // without branches.
-    int64_t k = groups - 1;
+    int64_t k = std::max<int64_t>(n - 1, 0);
     for (int64_t i = n - 1; i > 0; --i) {
       to[k] = from[i];
       k -= begins(i);
     }
-    if (n > 0) to[0] = from[0];
+    if (n > 0) to[k] = from[0];
+    const int64_t groups = n - k;
+    values = room.narrow(0, k, groups).clone(std::nullopt);
     if (group.defined()) {
       int64_t* number = group.mutable_data_ptr<int64_t>();
       int64_t current = 0;

@@ -9,30 +9,48 @@
 
 namespace kernels::vectors {
 
-// The functions of opgen/cpu/vec_*.h that take vectors of floats, and those that take vectors of
-// doubles, too.
-#define KERNELS_VECTOR_FUNCTIONS(apply) \
-  apply(sin_of_half) apply(cos_of_half) apply(lgamma) apply(sinc)
-#define KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(apply)                                                \
-  apply(exp) apply(exp2) apply(expm1) apply(log) apply(log2) apply(log10) apply(log1p) apply(sin) \
-      apply(cos) apply(tan) apply(asin) apply(acos) apply(atan) apply(sinh) apply(cosh)           \
-          apply(tanh) apply(atanh) apply(sigmoid) apply(silu) apply(mish) apply(erf) apply(erfc)  \
-              apply(erfinv) apply(digamma) apply(trigamma) apply(bessel_i0) apply(bessel_i1)      \
-                  apply(gelu) apply(gelu_tanh) apply(atan2) apply(hypot) apply(log_add_exp)       \
-                      apply(log_add_exp2) apply(xlogy) apply(pow) apply(fmod) apply(remainder)    \
-                          apply(divide_floor)
+// The functions of opgen/cpu/vec_*.h that take vectors of floats; those that take vectors of
+// doubles, too; and those of them that have another form for half types.
+#define KERNELS_VECTOR_FUNCTIONS(apply) apply(lgamma) apply(sinc)
+#define KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(apply)                                               \
+  apply(exp) apply(exp2) apply(expm1) apply(log) apply(log1p) apply(tan) apply(asin) apply(acos) \
+      apply(atan) apply(sinh) apply(cosh) apply(tanh) apply(atanh) apply(sigmoid) apply(silu)    \
+          apply(mish) apply(erfc) apply(erfinv) apply(digamma) apply(trigamma) apply(bessel_i0)  \
+              apply(bessel_i1) apply(gelu_tanh) apply(atan2) apply(hypot) apply(log_add_exp)     \
+                  apply(log_add_exp2) apply(xlogy) apply(pow) apply(fmod) apply(remainder)       \
+                      apply(divide_floor)
+#define KERNELS_VECTOR_FUNCTIONS_WITH_HALVES(apply) \
+  apply(sin) apply(cos) apply(log2) apply(log10) apply(erf) apply(gelu)
 
-#define KERNELS_FUNCTION(name)                                                                     \
+#define KERNELS_FUNCTION_AS(name, ...)                                                             \
   struct name {                                                                                    \
     using CompiledApart = void;                                                                    \
+    __VA_ARGS__                                                                                    \
     template <class... V>                                                                          \
     OPGEN_ALWAYS_INLINE auto operator()(const V&... x) const -> decltype(opgen::vec::name(x...)) { \
       return opgen::vec::name(x...);                                                               \
     }                                                                                              \
   };
+#define KERNELS_FUNCTION(name) KERNELS_FUNCTION_AS(name)
+#define KERNELS_FUNCTION_WITH_HALF(name) \
+  KERNELS_FUNCTION_AS(name##_of_half)    \
+  KERNELS_FUNCTION_AS(name, using OfHalf = name##_of_half;)
 KERNELS_VECTOR_FUNCTIONS(KERNELS_FUNCTION)
 KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_FUNCTION)
+KERNELS_VECTOR_FUNCTIONS_WITH_HALVES(KERNELS_FUNCTION_WITH_HALF)
+#undef KERNELS_FUNCTION_WITH_HALF
 #undef KERNELS_FUNCTION
+#undef KERNELS_FUNCTION_AS
+
+// The form of F for elements of type T: float, double or a half type.
+template <class T, class F>
+auto form_of(const F& f) {
+  if constexpr (!std::is_floating_point_v<T> && requires { typename F::OfHalf; }) {
+    return typename F::OfHalf();
+  } else {
+    return f;
+  }
+}
 
 template <class F>
 concept OfDoubles = requires(const F& f, const opgen::Vec<double>& x) {
@@ -169,6 +187,8 @@ KERNELS_VECTOR_FUNCTIONS(KERNELS_ROW)
 KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_ROW)
 KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_ROW_OF_DOUBLES)
 #define KERNELS_ROWS(name) KERNELS_ROW(name) KERNELS_ROW_OF_DOUBLES(name)
+#define KERNELS_ROWS_WITH_HALF(name) KERNELS_ROW(name##_of_half) KERNELS_ROWS(name)
+KERNELS_VECTOR_FUNCTIONS_WITH_HALVES(KERNELS_ROWS_WITH_HALF)
 KERNELS_ROWS(Reciprocal)
 KERNELS_ROWS(Square)
 KERNELS_ROWS(Hardswish)

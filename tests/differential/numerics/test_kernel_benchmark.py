@@ -35,7 +35,11 @@ def test_a_new_operator_is_measured_without_being_listed(tmp_path: Path) -> None
     found = {(case.operator, case.form) for case in cases.find(sizes=("1k",))}
     layouts = {"contiguous", "strided", "transposed"}
     assert {form for name, form in found if name == "erfc"} == layouts
-    assert {form for name, form in found if name == "hypot"} == layouts | {"broadcast"}
+    mixed = {
+        f"beside {each}"
+        for each in ("float64", "bfloat16", "int64", "uint8", "bool", "one float64")
+    }
+    assert {form for name, form in found if name == "hypot"} == layouts | {"broadcast"} | mixed
     dims = {"first dim", "middle dim", "last dim", "last dim, strided"}
     assert {form for name, form in found if name == "logsumexp"} == dims
 

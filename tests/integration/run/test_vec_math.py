@@ -26,8 +26,9 @@ _ALLOWED = {
     "softplus": 1.6,
     "mish": 4.0,
     # In units of a float; a half type has 13 or 16 bits less.
-    "sin_of_half": 2.1,
-    "cos_of_half": 2.1,
+    **dict.fromkeys(("sin_of_half", "cos_of_half", "log2_of_half", "log10_of_half"), 2.1),
+    "erf_of_half": 60.0,
+    "gelu_of_half": 400.0,
     "remainder": 0.5,
     "sigmoid": 2.5,
     "silu": 2.5,

@@ -23,6 +23,14 @@
 #define OPGEN_TARGET_FMA
 #endif
 
+// The elements of two vectors whose numbers are in a pack. nvcc does not expand the first form.
+#if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
+#define OPGEN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, static_cast<int>(__VA_ARGS__)...)
+#else
+#define OPGEN_SHUFFLE(a, b, ...) \
+  __builtin_shuffle(a, b, decltype(a){static_cast<decltype(a[0] + 0)>(__VA_ARGS__)...})
+#endif
+
 namespace opgen::detail {
 
 // Copies n elements, `stride` bytes apart, to adjacent ones, or back. Four at a time, because
@@ -53,12 +61,7 @@ OPGEN_ALWAYS_INLINE void halve_bits(char* to, const char* from, std::int64_t n,
     __builtin_prefetch(from + 1024);
     std::memcpy(&a, from, bytes);
     std::memcpy(&b, from + bytes, bytes);
-// nvcc does not expand the pack.
-#if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
-    const Vector halves = __builtin_shufflevector(a, b, static_cast<int>(2 * I)...);
-#else
-    const Vector halves = __builtin_shuffle(a, b, Vector{Bits(2 * I)...});
-#endif
+    const Vector halves = OPGEN_SHUFFLE(a, b, 2 * I);
     std::memcpy(to, &halves, bytes);
   }
   move_bits<Bits>(to, sizeof(Bits), from, 2 * sizeof(Bits), n);
@@ -163,30 +166,38 @@ typedef short Halves __attribute__((vector_size(16)));
 typedef float HalvesAsFloats __attribute__((vector_size(32)));
 
 typedef std::uint32_t Words __attribute__((vector_size(64)));
-typedef std::uint16_t UpperHalves __attribute__((vector_size(32)));
+typedef std::uint16_t HalfWords __attribute__((vector_size(64)));
 
 // Convert whole vectors of adjacent elements from bfloat16 to float, and back, and return how many
 // elements these have. A loop with vectors of AVX-512 that reads what smaller vectors wrote waits
 // for it.
-OPGEN_TARGET_AVX512 inline std::int64_t load_bfloat16_avx512(float* to, const char* from,
-                                                             std::int64_t n) {
+template <std::size_t... I>
+OPGEN_TARGET_AVX512 std::int64_t load_bfloat16_avx512(float* to, const char* from, std::int64_t n,
+                                                      std::index_sequence<I...>) {
+  const HalfWords zeros{};
   std::int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    UpperHalves halves;
+  for (; i + 32 <= n; i += 32) {
+    HalfWords halves;
     std::memcpy(&halves, from + 2 * i, sizeof halves);
-    const Words bits = __builtin_convertvector(halves, Words) << 16;
-    std::memcpy(to + i, &bits, sizeof bits);
+    const HalfWords low = OPGEN_SHUFFLE(zeros, halves, I % 2 * (32 + I / 2));
+    const HalfWords high = OPGEN_SHUFFLE(zeros, halves, I % 2 * (48 + I / 2));
+    std::memcpy(to + i, &low, sizeof low);
+    std::memcpy(to + i + 16, &high, sizeof high);
   }
   return i;
 }
-OPGEN_TARGET_AVX512 inline std::int64_t store_bfloat16_avx512(char* to, const float* from,
-                                                              std::int64_t n) {
+template <std::size_t... I>
+OPGEN_TARGET_AVX512 std::int64_t store_bfloat16_avx512(char* to, const float* from, std::int64_t n,
+                                                       std::index_sequence<I...>) {
   std::int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    Words bits;
-    std::memcpy(&bits, from + i, sizeof bits);
-    round_to_bfloat16(bits);
-    const UpperHalves halves = __builtin_convertvector(bits >> 16, UpperHalves);
+  for (; i + 32 <= n; i += 32) {
+    Words low, high;
+    std::memcpy(&low, from + i, sizeof low);
+    std::memcpy(&high, from + i + 16, sizeof high);
+    round_to_bfloat16(low);
+    round_to_bfloat16(high);
+    const HalfWords a = __builtin_bit_cast(HalfWords, low), b = __builtin_bit_cast(HalfWords, high);
+    const HalfWords halves = OPGEN_SHUFFLE(a, b, 2 * I + 1);
     std::memcpy(to + 2 * i, &halves, sizeof halves);
   }
   return i;
@@ -205,7 +216,7 @@ OPGEN_NOINLINE OPGEN_TARGET_FMA void load_row_fma(M* to, const char* from, std::
   }
   if constexpr (std::is_same_v<T, BFloat16> && std::is_same_v<M, float>) {
     if (stride == std::int64_t(sizeof(T)) && use_avx512()) {
-      const std::int64_t done = load_bfloat16_avx512(to, from, n);
+      const std::int64_t done = load_bfloat16_avx512(to, from, n, std::make_index_sequence<32>());
       to += done;
       from += done * stride;
       n -= done;
@@ -226,7 +237,7 @@ OPGEN_NOINLINE OPGEN_TARGET_FMA void store_row_fma(char* to, std::int64_t stride
   }
   if constexpr (std::is_same_v<T, BFloat16> && std::is_same_v<M, float>) {
     if (stride == std::int64_t(sizeof(T)) && use_avx512()) {
-      const std::int64_t done = store_bfloat16_avx512(to, from, n);
+      const std::int64_t done = store_bfloat16_avx512(to, from, n, std::make_index_sequence<32>());
       to += done * stride;
       from += done;
       n -= done;
@@ -237,3 +248,5 @@ OPGEN_NOINLINE OPGEN_TARGET_FMA void store_row_fma(char* to, std::int64_t stride
 #endif
 
 }  // namespace opgen::detail
+
+#undef OPGEN_SHUFFLE

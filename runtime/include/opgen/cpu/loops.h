@@ -510,16 +510,17 @@ OPGEN_NOINLINE void run_in_blocks(FunctionRef<void(M*, const M* const*, std::int
       load_row<T>(blocks[k + 1], from, strides[k + 1], count);
     }
     char* to = data[0] + i * strides[0];
-    M* out = direct[0] ? reinterpret_cast<M*>(to) : blocks[0];
+    // The results replace the first input, unless it is a single number.
+    M* out = direct[0] ? reinterpret_cast<M*>(to) : blocks[strides[1] == 0 ? 0 : 1];
     row(out, in, count);
     if (direct[0]) continue;
 #if OPGEN_LOOPS_AVX2
     if (wide) {
-      store_row_fma<T>(to, strides[0], blocks[0], count);
+      store_row_fma<T>(to, strides[0], out, count);
       continue;
     }
 #endif
-    store_row<T>(to, strides[0], blocks[0], count);
+    store_row<T>(to, strides[0], out, count);
   }
 }
 

@@ -7,5 +7,6 @@
 #define OPGEN_ROWS_BYTES 64
 #ifndef __clang__
 #pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,fma,f16c")
+#define OPGEN_ROWS_AVX512  // Functions may name single instructions.
 #endif
 #endif

@@ -3,8 +3,8 @@
 //
 //   vec::exp(x), vec::log(x), vec::log1p(x), vec::tanh(x), vec::sigmoid(x), vec::silu(x),
 //   vec::erf(x), vec::gelu(x), vec::gelu_tanh(x), vec::sin(x), vec::cos(x), vec::atan(x),
-//   vec::pow(x, y), vec::remainder(x, y), vec::divide_floor(x, y), vec::sin_of_half(x),
-//   vec::cos_of_half(x); vec_functions.h has more
+//   vec::pow(x, y), vec::remainder(x, y), vec::divide_floor(x, y), and sin, cos, log2, log10, erf
+//   and gelu of half types, as vec::sin_of_half(x); vec_functions.h has more
 //
 // exp, log, log1p, tanh, erf, sin, cos, atan and pow are within one unit in the last place of the
 // exact value, for all numbers; infinities, NaN, zeros and subnormal numbers give what <cmath>
@@ -104,10 +104,27 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> wide_scale_of(const WideWrapping<bytes>& shif
   const WideWrapping<bytes> bits = (shifted << 52) + (std::uint64_t(1023) << 52);
   return Doubles<bytes>::of(__builtin_bit_cast(typename Doubles<bytes>::Native, bits));
 }
+#ifdef OPGEN_ROWS_AVX512
+// value * 2^n: one instruction, which rounds once.
+OPGEN_ALWAYS_INLINE Floats<64> times_power_of_two(const Floats<64>& value,
+                                                  const Floats<64>& n) noexcept {
+  return Floats<64>::of(__builtin_ia32_scalefps512_mask(value.values, n.values, n.values, -1, 4));
+}
+OPGEN_ALWAYS_INLINE Doubles<64> times_power_of_two(const Doubles<64>& value,
+                                                   const Doubles<64>& n) noexcept {
+  return Doubles<64>::of(__builtin_ia32_scalefpd512_mask(value.values, n.values, n.values, -1, 4));
+}
+#endif
 // (1 + tail) * 2^n, for n from -150 to 128: in two steps, because 2^128 and 2^-150 are not normal.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
                                          const typename Floats<bytes>::Mask& shifted) noexcept {
+#ifdef OPGEN_ROWS_AVX512
+  if constexpr (bytes == 64) {
+    const Floats<bytes> n = Floats<bytes>::from_bits(shifted) - Floats<bytes>(kRounder);
+    return times_power_of_two(tail + Floats<bytes>(1.0f), n);
+  }
+#endif
   using Mask = typename Floats<bytes>::Mask;
   const Mask half = shifted >> 1;
   const Wrapping<bytes> other =
@@ -369,6 +386,9 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp_polynomial(const Doubles<bytes>& r) noexc
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> times_power(const Doubles<bytes>& value, const Doubles<bytes>& n,
                                                const Doubles<bytes>& sum) noexcept {
+#ifdef OPGEN_ROWS_AVX512
+  if constexpr (bytes == 64) return times_power_of_two(value, n);
+#endif
   using V = Doubles<bytes>;
   const V half = multiply_add(n, V(0.5), V(kWideRounder));
   const auto lower = __builtin_bit_cast(WideWrapping<bytes>, half.bits());
@@ -538,6 +558,42 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> cos_of_half(const Floats<bytes>& x) noexcept {
   if (OPGEN_UNLIKELY(detail::any(~(detail::magnitude(x) < Floats<bytes>(3000.0f))))) return cos(x);
   return detail::sine_of_half(x, 1);
+}
+// Others of half types: log2 and log10 with 20 bits, erf with 18 and gelu with 15.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log2_of_half(const Floats<bytes>& x) noexcept {
+  return log(x) * Floats<bytes>(0x1.715476p+0f);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log10_of_half(const Floats<bytes>& x) noexcept {
+  return log(x) * Floats<bytes>(0x1.bcb7b2p-2f);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> erf_of_half(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  constexpr float upper[] = {0x1.20dd54p+0f, 0x1.3cee9ap-3f, 0x1.61492p-5f, 0x1.865c7ep-11f};
+  constexpr float lower[] = {1.0f, 0x1.e1c86cp-2f, 0x1.84eb4p-4f, 0x1.2f3db6p-7f};
+  const V t = min(V(3.3f), max(V(-3.3f), x));
+  const V z = t * t;
+  return t * detail::polynomial(z, upper) / detail::polynomial(z, lower);
+}
+// As gelu, with a square that is exact.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> gelu_of_half(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  constexpr float c[] = {0x1.97e5e8p-2f, 0x1.3808fap+0f, 0x1.782752p+1f,
+                         0x1.f0871ep+2f, 0x1.3776f6p+4f, -0x1.34cf68p+5f};
+  constexpr float power[] = {0x1.ffffe8p-1f, 0x1.62e0dcp-1f, 0x1.ec06dap-3f, 0x1.ca1440p-5f,
+                             0x1.3997d4p-7f};
+  const V t = min(V(14.625f), detail::magnitude(x));
+  const V u = V(1.0f) / (t + V(3.0f));
+  const V square = t * t, factor(-0x1.715476p-1f);
+  const V sum = multiply_add(square, factor, V(detail::kRounder));
+  const V rest = multiply_add(square, factor, V(detail::kRounder) - sum);
+  const auto n = __builtin_bit_cast(detail::Wrapping<bytes>, sum.bits());
+  const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, (n << 23) + (187u << 23)));
+  const V tail = t * (u * detail::polynomial(u, c)) * detail::polynomial(rest, power);
+  return select(x < V(0.0f), V(-0.0f), x) - tail * scale * V(0x1p-60f);
 }
 
 namespace detail {

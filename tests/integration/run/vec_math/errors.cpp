@@ -9,8 +9,8 @@
 //
 // The exact value is that of <cmath> in double. With -DBASELINE: the loop for any processor; with
 // -DAVX512: the loop for AVX-512, in a source that is compiled for it (opgen/cpu/vector_rows.h).
-#if defined(AVX512) && !defined(__clang__)
-#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,fma")
+#ifdef AVX512
+#include "opgen/cpu/target_avx512.h"
 #endif
 #include <algorithm>
 #include <cmath>
@@ -224,7 +224,7 @@ Numbers all_halves() {
     const std::uint32_t wide = bits << 16;
     float one;
     std::memcpy(&one, &wide, sizeof one);
-    if (std::isfinite(one)) numbers.push_back(one);
+    numbers.push_back(one);
   }
   for (int significand = 1024; significand < 2048; ++significand) {
     for (int exponent = -24; exponent <= 5; ++exponent) {
@@ -318,6 +318,10 @@ double sinc(double x) {
 
 }  // namespace
 
+#define MEASURE_HALF(name, exact)                                                    \
+  measure(                                                                           \
+      #name "_of_half", [](const V& x, const V&) { return vec::name##_of_half(x); }, \
+      [](double x, double) { return exact; }, all_halves(), {});
 #define MEASURE(name, exact, low, high)                                           \
   for (const Numbers& numbers : {everything(count), between(low, high, count)}) { \
     measure(                                                                      \
@@ -370,12 +374,12 @@ int main(int given, char** arguments) {
         [](double x, double) { return static_cast<double>(digamma(x)); }, between(low, high, count),
         {});
   }
-  measure(
-      "sin_of_half", [](const V& x, const V&) { return vec::sin_of_half(x); },
-      [](double x, double) { return std::sin(x); }, all_halves(), {});
-  measure(
-      "cos_of_half", [](const V& x, const V&) { return vec::cos_of_half(x); },
-      [](double x, double) { return std::cos(x); }, all_halves(), {});
+  MEASURE_HALF(sin, std::sin(x))
+  MEASURE_HALF(cos, std::cos(x))
+  MEASURE_HALF(log2, std::log2(x))
+  MEASURE_HALF(log10, std::log10(x))
+  MEASURE_HALF(erf, std::erf(x))
+  MEASURE_HALF(gelu, x == -HUGE_VAL ? -0.0 : x * std::erfc(-x * std::sqrt(0.5)) / 2)
   for (float bound : {2.0f, 80.0f}) {
     measure(
         "sigmoid", [](const V& x, const V&) { return vec::sigmoid(x); },
