@@ -7,6 +7,7 @@ does. Types that only PyTorch knows stay as they are written, with single spaces
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -53,7 +54,8 @@ def find_schema(text: str) -> SchemaText | None:
     tokens = Tokens(text, Diagnostics())
     arrow = _ARROW.match(text, tokens.closing(named.end()) + 1)
     signs = [t.text for t in tokens.tokens(named.end(), len(text)) if not t.is_word]
-    if arrow is None or signs.count("(") != signs.count(")") or not _SIGNS.issuperset(signs):
+    depths = list(accumulate({"(": 1, ")": -1}.get(sign, 0) for sign in signs))
+    if arrow is None or min(depths) < 0 or depths[-1] != 0 or not _SIGNS.issuperset(signs):
         return None
     namespace, name = _split(named[1])
     rest = text[named.end() :]
