@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
@@ -159,19 +159,33 @@ NOT_FOR_TORCHGEN: Mapping[object, str] = {
 }
 
 
-def holds_references(ctype: CType) -> bool:
-    """Return whether a template has a reference as its argument, as in `optional<const T&>`, which is invalid C++."""
+def _elements(ctype: CType) -> tuple[CType, ...]:
     match ctype:
         case Base() | Pointer():
-            return False
+            return ()
         case Tuple(elems):
-            return any(holds_references(elem) for elem in elems)
+            return elems
         case Dict(key, value):
-            return holds_references(key) or holds_references(value)
-        case ConstRef(elem) | MutRef(elem):
-            return holds_references(elem)
-        case Optional(elem) | ArrayRef(elem) | Vector(elem) | List(elem) | Array(elem):
-            return isinstance(elem, ConstRef | MutRef) or holds_references(elem)
+            return (key, value)
+        case _:
+            return (ctype.elem,)
+
+
+def base_names(ctype: CType) -> Iterator[str]:
+    """Yield the names of the base types that `ctype` is made of."""
+    if isinstance(ctype, Base):
+        yield ctype.name
+    for elem in _elements(ctype):
+        yield from base_names(elem)
+
+
+def holds_references(ctype: CType) -> bool:
+    """Return whether a template has a reference as its argument, as in `optional<const T&>`, which is invalid C++."""
+    template = isinstance(ctype, Optional | ArrayRef | Vector | List | Array)
+    elems = _elements(ctype)
+    return any(
+        (template and isinstance(e, ConstRef | MutRef)) or holds_references(e) for e in elems
+    )
 
 
 def without_reference(ctype: CType) -> CType:

@@ -236,20 +236,20 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
     post_tensor_options_kwarg_only: tuple[Argument, ...]
     out: tuple[Argument, ...]
 
-    @cached_property
+    @property
     def flat_positional(self) -> tuple[Argument, ...]:
         """The positional arguments in the order of the schema, with self."""
         if self.self_arg is None:
             return self.pre_self_positional + self.post_self_positional
         return (*self.pre_self_positional, self.self_arg.argument, *self.post_self_positional)
 
-    @cached_property
+    @property
     def flat_kwarg_only(self) -> tuple[Argument, ...]:
         """The keyword-only arguments, without the out arguments."""
         options = () if self.tensor_options is None else self.tensor_options.all()
         return self.pre_tensor_options_kwarg_only + options + self.post_tensor_options_kwarg_only
 
-    @cached_property
+    @property
     def flat_non_out(self) -> tuple[Argument, ...]:
         """The arguments in the order of the schema, without the out arguments."""
         return self.flat_positional + self.flat_kwarg_only
@@ -259,7 +259,7 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
         """All arguments in the order of the schema."""
         return self.flat_positional + self.flat_kwarg_only + self.out
 
-    @cached_property
+    @property
     def post_self_positional_mutable(self) -> tuple[Argument, ...]:
         """The positional arguments after self that the operator writes."""
         return tuple(a for a in self.post_self_positional if a.is_write)

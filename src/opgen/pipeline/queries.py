@@ -16,7 +16,7 @@ from opgen.cpp.signatures import Signatures
 from opgen.data import target_templates, templates_dir
 from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
-from opgen.emit.common.base import Record, ValuesFile, generated
+from opgen.emit.common.base import GeneratedFile, Record, generated
 from opgen.emit.common.context import Context, Library, collect_composite_kernels
 from opgen.emit.kernels.stubs import build_skeletons
 from opgen.emit.reports.coverage import CoveredOperator, build_coverage, coverage_values
@@ -81,7 +81,7 @@ class PythonKernel(Record, frozen=True):
     declaration: str
 
 
-def _build_python_skeletons(context: Context, operators: frozenset[str]) -> ValuesFile:
+def _build_python_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFile:
     """Return the text of an ops.py with an empty function for every operator of `operators` with rows `python`."""
     words = context.target.call_words
     functions = []
@@ -166,9 +166,9 @@ def skeletons(
     names = frozenset(f.full_name for f in found or registry.functions)
     renderer = Renderer(*target_templates(context.target.plan.templates))
     in_cpp, in_python = build_skeletons(context, names), _build_python_skeletons(context, names)
-    if in_python.functions and not (in_cpp.functions or in_cpp.formula_functions):
-        return renderer.render(in_python)
-    return renderer.render(in_cpp)
+    has_kernels = vars(in_cpp)["functions"] or vars(in_cpp)["formula_functions"]
+    only_python = vars(in_python)["functions"] and not has_kernels
+    return renderer.render(in_python if only_python else in_cpp)
 
 
 @until_too_many(str)

@@ -196,8 +196,8 @@ class CppSpelling(Struct, frozen=True):
 
     `spelling` and `conversions` are for signatures. With `symint_overloads`, SymInt is a type of its own, and each
     function with a SymInt argument has a second C++ signature. `base_tensor` is the class from which a library
-    derives its class Tensor, which has its operators as methods; empty if operators cannot be methods. `type_headers` has the headers of types that tensor.h does not declare, by C++ name.
-    `element_types` has the C++ type of each ScalarType.
+    derives its class Tensor, which has its operators as methods; empty if operators cannot be methods. `type_headers` has
+    the headers of base types that tensor.h does not declare, `element_types` the C++ type of each ScalarType.
 
     Meta classes without `structured_inherits` derive from `meta_base`. `base_headers` has the headers of other bases
     that the target knows, and `author_header` is the pattern for those that authors declare. Where meta functions are

@@ -99,7 +99,7 @@ RUNTIME = Target(
         base_tensor="opgen::Tensor",
         element_types=element_types("", "complex"),
         type_headers={
-            "::std::string": "<string>",
+            "string": "<string>",
             "IValue": "<opgen/dispatch/ivalue.h>",
         },
     ),

@@ -309,7 +309,7 @@ TORCH_STABLE = Target(
         base_headers=RUNTIME.cpp.base_headers,
         author_header="{0}.h",
         element_types=RUNTIME.cpp.element_types,
-        type_headers={"::std::string": "<string>"},
+        type_headers={"string": "<string>"},
         meta_spelling=_STABLE_META_SPELLING,
         sized_bases={
             "MetaBase": "MetaBase",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import accumulate, repeat
 from typing import Generic, TypeVar
 
@@ -147,32 +147,22 @@ class Record(Struct, frozen=True, eq=False):
     """A value that templates read. Equality is identity: nothing compares records."""
 
 
-class GeneratedFile(Record, frozen=True):
+class GeneratedFile(Record, frozen=True, dict=True):
     """One file: its path in the tree (posix) and the template that makes it.
 
-    A subclass adds what its template reads. A template whose name does not end in `.j2` is a file of the runtime, by its
-    path there, and is copied.
+    Its template reads further attributes: `str`, `bool`, `int`, records, and tuples of them. A template whose name does not
+    end in `.j2` is a file of the runtime, by its path there, and is copied.
     """
 
     path: str
     template: str
 
 
-class ValuesFile(GeneratedFile, frozen=True):
-    """A file whose template reads `values`: `str`, `bool`, `int`, records, and tuples of them."""
-
-    values: Mapping[str, object]
-
-    def __getattr__(self, name: str) -> object:
-        try:
-            return self.values[name]
-        except KeyError:
-            raise AttributeError(f"{self.template} has no value '{name}'") from None
-
-
-def generated(path: str, template: str, **values: object) -> ValuesFile:
+def generated(path: str, template: str, **values: object) -> GeneratedFile:
     """Return the file that `template` makes of these values."""
-    return ValuesFile(path, template, values)
+    file = GeneratedFile(path, template)
+    vars(file).update(values)
+    return file
 
 
 def copied_modules(source: str, folder: str) -> Iterator[GeneratedFile]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -13,6 +12,7 @@ from opgen.autograd.derivative import DifferentiableFunction, FormulaFiles
 from opgen.autograd.kernels import has_no_gradient
 from opgen.cpp.names import cpp_name, kernel_namespace
 from opgen.cpp.signatures import Signatures
+from opgen.cpp.type_values import base_names
 from opgen.emit.common.base import Record, group_by, unique
 from opgen.emit.common.kernel_set import (
     KernelSet,
@@ -324,14 +324,10 @@ class ClassDefinition(Record, frozen=True):
 def type_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:
     """Return the headers that declare the types in the schemas, including custom classes, with their quotes or angle brackets."""
     functions = [f for f in functions if f.is_library]
-    texts = [
-        context.spell.spelled(context.signatures.dispatcher(f)).function_type for f in functions
-    ]
-    headers = [
-        header
-        for name, header in context.target.cpp.type_headers.items()
-        if any(re.search(rf"{re.escape(name)}\b", text) for text in texts)
-    ]
+    signatures = map(context.signatures.dispatcher, functions)
+    types = [type for s in signatures for type in (s.returns, *(b.type for b in s.arguments))]
+    used = {name for type in types for name in base_names(type)}
+    headers = [h for name, h in context.target.cpp.type_headers.items() if name in used]
     headers += (one.cpp.header for one in _classes(functions) if one.cpp is not None)
     return tuple(unique(headers))
 

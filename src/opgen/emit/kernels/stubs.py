@@ -9,7 +9,6 @@ from opgen.cpp.names import kernel_namespace
 from opgen.emit.common.base import (
     GeneratedFile,
     Record,
-    ValuesFile,
     blocks,
     cpp_string,
     generated,
@@ -219,7 +218,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
             )
 
 
-def build_skeletons(context: Context, operators: frozenset[str]) -> ValuesFile:
+def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFile:
     """Return a source with an empty body for every function of the groups of `operators` and of their formulas."""
     roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
     groups = {

@@ -27,7 +27,7 @@ from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
 from opgen.cpp.signatures import Signatures, parameters
 from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
-from opgen.emit.common.base import ValuesFile
+from opgen.emit.common.base import GeneratedFile
 from opgen.emit.common.callables import structured_class
 from opgen.emit.common.context import Context, Library
 from opgen.emit.tree import build_files
@@ -478,11 +478,10 @@ def file_rows(context: Context) -> list[Row]:
 
 def _as_json(value: object) -> Json:
     """Return a generated file as JSON: records become objects, members of enums their names."""
-    if isinstance(value, ValuesFile):
-        fields = {"path": value.path, "template": value.template, **value.values}
-        return {name: _as_json(one) for name, one in fields.items()}
     if isinstance(value, Struct):
-        return {name: _as_json(getattr(value, name)) for name in value.__struct_fields__}
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        more = vars(value) if isinstance(value, GeneratedFile) else {}
+        return {name: _as_json(one) for name, one in {**fields, **more}.items()}
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, tuple | list):
