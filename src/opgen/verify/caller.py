@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen.gradtest.backends import first_line
 from opgen.verify.backends.base import Backend, Described
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Array, Call, Place, TensorSpec, at, elements, places
@@ -230,8 +231,7 @@ class Outcome:
     @property
     def message(self) -> str:
         """The first line of the refusal."""
-        lines = str(self.error).strip().splitlines()
-        return lines[0] if lines else type(self.error).__name__
+        return first_line(self.error)
 
 
 class Caller:

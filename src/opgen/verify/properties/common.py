@@ -331,12 +331,6 @@ def has_tensors(call: Call) -> bool:
     return bool(tensors(call))
 
 
-def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
-
-
 def is_checked_value(case: Case) -> bool:
     """Whether the elements of results mean something. Those of random operators depend on the order of elements."""
     subject = case.subject

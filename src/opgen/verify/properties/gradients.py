@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.gradtest.backends import NOT_THERE, is_comparison
+from opgen.gradtest.backends import NOT_THERE, first_line, is_comparison
 from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     Case,
@@ -48,7 +48,6 @@ from opgen.verify.properties.common import (
     TANGENTS,
     changed,
     explicit,
-    first_line,
     has_differentiable,
     with_other_numbers,
     with_sizes,

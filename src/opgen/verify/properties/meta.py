@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.gradtest.backends import first_line
 from opgen.model.types import BaseTy
 from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
@@ -32,7 +33,6 @@ from opgen.verify.properties.common import (
     as_dtype,
     changed,
     filled_with,
-    first_line,
     has_tensors,
     layout_variants,
     program_of,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from opgen.gradtest.backends import first_line
 from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     Case,
@@ -26,7 +27,7 @@ from opgen.verify.caller import (
     leaves,
 )
 from opgen.verify.calls.specs import ITEMSIZES, at, tensors
-from opgen.verify.properties.common import enlarged, first_line, returns_tensors
+from opgen.verify.properties.common import enlarged, returns_tensors
 from opgen.verify.subjects import Subject
 
 # Calls that are repeated to see whether memory grows, and how much of it counts for one call.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from opgen.gradtest.backends import first_line
 from opgen.verify.caller import (
     Case,
     Finding,
@@ -29,7 +30,6 @@ from opgen.verify.properties.common import (
     as_dtype,
     changed,
     explicit,
-    first_line,
     has_tensors,
     program_of,
     reordered,
