@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
@@ -65,8 +64,13 @@ def each(f: Callable[[Any], Any], value: Any) -> Any:
 
 def by_position(names: Sequence[str], given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments that are passed by position, up to the first of `names` that is not given, and the others."""
-    leading = list(takewhile(given.__contains__, names))
-    return [given[name] for name in leading], {n: v for n, v in given.items() if n not in leading}
+    leading: list[Any] = []
+    # torch.compile traces this.
+    for name in names:
+        if name not in given:
+            break
+        leading.append(given[name])
+    return leading, {n: v for n, v in given.items() if n not in names[: len(leading)]}
 
 
 class CompiledCall(Struct):
