@@ -247,10 +247,6 @@ def _with_elements(case: Case, elements_: int) -> Call | None:
     return with_sizes(call, {chosen: size})
 
 
-def returns_tensors(subject: Subject) -> str:
-    return "" if subject.returns_tensors else "it returns no tensors"
-
-
 def with_outs(caller: Caller, subject: Subject, call: Mapping[str, Any]) -> Call:
     """Return the call with out arguments of the shapes and dtypes that the functional variant returns.
 
