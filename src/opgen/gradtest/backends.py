@@ -47,8 +47,9 @@ def is_comparison(error: BaseException) -> bool:
     )
 
 
-def first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
+def first_line(error: BaseException | None) -> str:
+    """Return the first line of an exception's message, or the name of its class if it has none."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 class Tensors:

@@ -41,8 +41,8 @@ def function_of(
                 given[argument][index] = value
         for argument in written if copies else ():
             given[argument] = each(tensors.clone, given[argument])
-        values = [given.pop(a) for a in _leading(positional, given)]
-        results = operator(*values, **given)
+        values, others = by_position(positional, given)
+        results = operator(*values, **others)
         if is_void:
             results = tuple(values[positional.index(argument)] for argument in written)
         every = results if isinstance(results, tuple) else (results,)
@@ -62,14 +62,15 @@ def each(f: Callable[[Any], Any], value: Any) -> Any:
     return [f(v) for v in value] if isinstance(value, list) else f(value)
 
 
-def _leading(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
-    """Return the names up to the first that is not given: the others are passed by name."""
-    found = []
+def by_position(names: Sequence[str], given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments that are passed by position, up to the first of `names` that is not given, and the others."""
+    leading: list[Any] = []
+    # torch.compile traces this.
     for name in names:
         if name not in given:
             break
-        found.append(name)
-    return found
+        leading.append(given[name])
+    return leading, {n: v for n, v in given.items() if n not in names[: len(leading)]}
 
 
 class CompiledCall(Struct):

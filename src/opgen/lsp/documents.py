@@ -28,36 +28,32 @@ from opgen.pipeline.loading import read_source
 from opgen.pipeline.project import find_project
 from opgen.targets import TARGETS
 
+# Options that only a project has, that generate a tree, or that read the sources of a backend.
+_NOT_OF_EDITORS = ("torch", "impl_path", "name", "shards", "python", "frameworks")
+
 
 class Settings(Struct, frozen=True):
     """The client's section `opgen`. `docs/guides/ci.md` describes each setting.
 
     The files of `yaml` are read together; any other schema file is read alone. Paths are relative to the workspace
-    folder. `delay` is in seconds.
+    folder. `delay` is in seconds. `options` are those of a run, by the names that `pipeline.inputs` lists.
     """
 
     yaml: tuple[str, ...] = ()
-    tags: str | None = None
-    derivatives: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    target: str | None = None
-    torch: str | None = None
-    extends: str | None = None
-    backends: tuple[str, ...] = ()
-    ignore_keys: tuple[str, ...] = ()
-    select: tuple[str, ...] = ()
-    backend_yaml: str | None = None
-    strict_torchgen: bool = False
-    namespace: str | None = None
     kernels: tuple[str, ...] = ()
     delay: float = 0.3
+    options: Mapping[str, Any] = {}
     # The file of the project's settings, if it has some.
     project: Path | None = None
 
     @property
+    def strict_torchgen(self) -> bool:
+        return bool(self.options.get("strict_torchgen"))
+
+    @property
     def default_namespace(self) -> str:
         """The namespace of operators written without one, in files whose header does not set it."""
-        return ATEN if self.strict_torchgen else self.namespace or ATEN
+        return ATEN if self.strict_torchgen else self.options.get("namespace") or ATEN
 
     def together(self, root: Path | None) -> tuple[Path, ...]:
         """Return the schema files that are read together."""
@@ -69,19 +65,20 @@ class Settings(Struct, frozen=True):
         if project is None:
             return self
         values = project.values if path.name == DERIVATIVES_YAML else project.values_for((path,))
-        own: dict[str, Any] = {"project": project.file}
-        for name in ("yaml", "derivatives", "include"):
-            own[name] = getattr(self, name) or tuple(map(str, values.get(name, ())))
+        own = dict(self.options)
+        for name in ("derivatives", "include"):
+            own[name] = own.get(name) or tuple(map(str, values.get(name, ())))
         for name in ("target", "torch", "namespace"):
-            own[name] = getattr(self, name) or values.get(name)
-        return replace(self, **own)
+            own[name] = own.get(name) or values.get(name)
+        yaml = self.yaml or tuple(map(str, values.get("yaml", ())))
+        return replace(self, yaml=yaml, options=own, project=project.file)
 
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
         """Return the inputs for the schema file `document`. `overlay` replaces the contents of files."""
         together = self.together(root)
         options: dict[str, Any] = {}
         for name, option in OPTIONS.items():
-            value = getattr(self, name, None) or option.default
+            value = self.options.get(name) or option.default
             if option.form is Form.path and value is not None:
                 value = _absolute(root, value)
             elif option.form is Form.paths:
@@ -99,9 +96,8 @@ def read_settings(value: object) -> Settings:
     if not isinstance(own, Mapping):
         return Settings()
     delay = own.get("delay")
-    values: dict[str, Any] = {"yaml": _strings(own, "yaml"), "kernels": _strings(own, "kernels")}
-    # A value for --torch is that of a project.
-    for name in (n for n in Settings.__struct_fields__ if n in OPTIONS and n != "torch"):
+    values: dict[str, Any] = {}
+    for name in (name for name in OPTIONS if name not in _NOT_OF_EDITORS):
         key = re.sub(r"_(\w)", lambda match: match[1].upper(), name)
         match OPTIONS[name].form:
             case Form.paths | Form.names:
@@ -112,9 +108,11 @@ def read_settings(value: object) -> Settings:
                 values[name] = _string(own, key)
     if values["target"] not in TARGETS:
         values["target"] = None
+    options = {name: value for name, value in values.items() if value}
+    settings = Settings(_strings(own, "yaml"), _strings(own, "kernels"), options=options)
     if isinstance(delay, (int, float)):
-        values["delay"] = min(max(delay, 0), 10_000) / 1000
-    return Settings(**values)
+        settings = replace(settings, delay=min(max(delay, 0), 10_000) / 1000)
+    return settings
 
 
 def _string(section: Mapping[Any, Any], name: str) -> str | None:
@@ -246,7 +244,8 @@ class Documents(Struct):
         """Return whether a document is a file of formulas, by its name or by the settings."""
         named = (self.root or Path()) / document.path
         settings = self.settings.for_file(document.path)
-        given = {(self.root or Path()) / name for name in settings.derivatives}
+        named_so = settings.options.get("derivatives", ())
+        given = {(self.root or Path()) / name for name in named_so}
         return document.path.name == DERIVATIVES_YAML or named in given
 
     def inputs(self, document: Document) -> Inputs:

@@ -16,13 +16,14 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen.gradtest.backends import first_line
 from opgen.verify.backends.base import Backend, Described
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Array, Call, Place, TensorSpec, at, elements, places
 from opgen.verify.codes import NAMES
 from opgen.verify.memory.blocks import Block, Memory
 from opgen.verify.memory.guard import Guard
-from opgen.verify.subjects import CALLS, EXPANDED, LARGE, STRIDED, Subject
+from opgen.verify.subjects import CALLS, EXPANDED, LARGE, STRIDED, Need, Subject
 
 
 class Run(Struct, frozen=True):
@@ -54,7 +55,7 @@ Check = Callable[["Case"], Iterator[Finding]]
 class Property(Struct, frozen=True):
     """One property of operators.
 
-    `needs` returns why the property does not apply to an operator, or "". `check` yields findings for one call, of which
+    `needs` are what it needs of an operator. `check` yields findings for one call, of which
     the first one ends it; it throws NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
     `mode` is the first mode that checks it: "quick", "default" or "thorough". `kinds` are the backends that it is about.
     With `is_ordered`, the check compares results that were computed in different orders of elements.
@@ -65,7 +66,7 @@ class Property(Struct, frozen=True):
 
     code: str
     check: Check
-    needs: Callable[[Subject], str] = lambda subject: ""
+    needs: Sequence[Need] = ()
     quickly: int = 3
     enough: int = 8
     mode: str = "quick"
@@ -83,6 +84,10 @@ class Property(Struct, frozen=True):
     def name(self) -> str:
         """The name on the command line and in reports: "out-agrees"."""
         return NAMES[self.code]
+
+    def lacks(self, subject: Subject) -> str:
+        """Return why the property does not apply to an operator, or ""."""
+        return next((why for holds, why in self.needs if not holds(subject)), "")
 
 
 # The distance from 1 to the next number.
@@ -230,8 +235,7 @@ class Outcome:
     @property
     def message(self) -> str:
         """The first line of the refusal."""
-        lines = str(self.error).strip().splitlines()
-        return lines[0] if lines else type(self.error).__name__
+        return first_line(self.error)
 
 
 class Caller:

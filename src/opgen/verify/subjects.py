@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -181,3 +181,20 @@ def _inputs(subject: Subject, *, names: bool, options: bool = True) -> list[tupl
         left_out = arguments.tensor_options.all()
         found = [a for a in found if a not in left_out]
     return [(a.name if names else "", str(a.type)) for a in found]
+
+
+# Whether an operator is so, and why a property does not apply to it if not.
+Need: TypeAlias = tuple[Callable[[Subject], bool], str]
+SPECIFIED: Need = (lambda s: not s.is_unspecified, "its elements are not specified")
+TAKES_TENSORS: Need = (lambda s: s.schema.arguments.has_tensor_arg(), "it takes no tensors")
+RETURNS_TENSORS: Need = (lambda s: s.returns_tensors, "it returns no tensors")
+NOT_RANDOM: Need = (lambda s: not s.is_random, "it is random")
+DRAWS_NOTHING: Need = (lambda s: not (s.is_random or s.has_generator), "it is random")
+WRITES: Need = (lambda s: bool(s.written), "it writes no arguments")
+TAKES_NO_LIST: Need = (
+    lambda s: not any(
+        a.type.is_tensor_like() and a.type.is_list_like() for a in s.schema.arguments.flat_non_out
+    ),
+    "it takes a list of tensors",
+)
+HAS_META: Need = (lambda s: s.facts.has_meta, "it has no Meta kernel")

@@ -16,5 +16,5 @@ def test_operators_without_a_formula_are_checked() -> None:
     schema = parsed("twice(Tensor x) -> Tensor")
     assert schema is not None
     subject = Subject("mylib", schema, lambda given: None, Facts(formulas=False))
-    assert BY_NAME["silent-zero"].needs(subject) == ""
-    assert BY_NAME["backward-gradient"].needs(subject) == "it has no formula"
+    assert BY_NAME["silent-zero"].lacks(subject) == ""
+    assert BY_NAME["backward-gradient"].lacks(subject) == "it has no formula"

@@ -6,8 +6,9 @@ with the schemas of a compiled library.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -16,6 +17,11 @@ from opgen.diagnostics import Diagnostics, Located, Span
 from opgen.importing.common.schema_text import find_name, find_schema
 from opgen.model.cpp_words import LISTS, OPTIONALS, SCHEMA_TYPES, unqualified
 from opgen.model.native_function import AliasAnalysisKind
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from opgen.diagnostics.diagnostic import Details
 
 
 class CppType(Struct, frozen=True):
@@ -163,19 +169,10 @@ class Problems(Struct):
     diagnostics: Diagnostics
     count: int = 0
 
-    def warn(
-        self,
-        code: str,
-        message: str,
-        span: Span | None,
-        *,
-        hint: str | None = None,
-        labels: Iterable[tuple[Span, str]] = (),
-        notes: Iterable[str] = (),
-    ) -> None:
+    def warn(self, code: str, message: str, span: Span | None, **details: Unpack[Details]) -> None:
         self.count += 1
         if self.count <= MOST:
-            self.diagnostics.warning(code, message, span, hint=hint, labels=labels, notes=notes)
+            self.diagnostics.warning(code, message, span, **details)
         elif self.count == MOST + 1:
             message = f"opgen stops after {MOST} warnings"
             self.diagnostics.warning("W1180", message, None)

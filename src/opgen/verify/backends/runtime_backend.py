@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from opgen.gradtest.backends import PackageTensors
+from opgen.gradtest.calls import by_position
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType
@@ -241,20 +242,15 @@ def _caller(
 ) -> Callable[[Mapping[str, Any]], Any]:
     arguments = schema.arguments
     is_method = spelling.endswith(f".Tensor.{schema.name.name}")
-    positional = tuple(a.name for a in arguments.flat_positional)
+    positional = [a.name for a in arguments.flat_positional]
+    if is_method:
+        positional = ["self", *(name for name in positional if name != "self")]
     own = arguments.self_arg
     has_self = own is not None and own.argument.type == _TENSOR
     outs = tuple(a.name for a in arguments.out)
 
     def call(given: Mapping[str, Any]) -> Any:
-        rest = dict(given)
-        leading = [rest.pop("self")] if is_method else []
-        for name in positional:
-            if name == "self" and is_method:
-                continue
-            if name not in rest:
-                break
-            leading.append(rest.pop(name))
+        leading, rest = by_position(positional, given)
         if len(outs) > 1 and all(name in rest for name in outs):
             rest["out"] = tuple(rest.pop(name) for name in outs)
         elif len(outs) == 1 and outs[0] in rest:

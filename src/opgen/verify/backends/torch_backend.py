@@ -17,6 +17,7 @@ import numpy as np
 
 from opgen.diagnostics import Diagnostics
 from opgen.gradtest.backends import TorchTensors
+from opgen.gradtest.calls import by_position
 from opgen.model.cpp_words import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
@@ -123,13 +124,8 @@ class TorchBackend(Backend):
         positional = tuple(a.name for a in schema.arguments.flat_positional)
 
         def call(given: Mapping[str, Any]) -> Any:
-            left = dict(given)
-            leading = []
-            for name in positional:
-                if name not in left:
-                    break
-                leading.append(left.pop(name))
-            return handle(*leading, **left)
+            leading, others = by_position(positional, given)
+            return handle(*leading, **others)
 
         return call
 

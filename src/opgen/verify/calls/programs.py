@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.gradtest.calls import by_position
 from opgen.verify.caller import Finding
 from opgen.verify.calls.specs import (
     Call,
@@ -153,19 +154,14 @@ class _Torch:
         if layout is not None and layout.count and span(spec.shape, layout.strides):
             base = f"torch.zeros({layout.count}, dtype=torch.{spec.dtype})"
             view = f"{base}.as_strided({spec.shape}, {layout.strides}, {layout.offset})"
-            if 0 in layout.strides:
+            if 0 not in layout.strides:
+                dense = f"{view}.copy_({dense})"
+            else:
                 dense = f"{dense}.expand({spec.shape})"
-                view = f"{base}.as_strided({spec.shape}, {layout.strides}, {layout.offset})"
-                return self._bit(
-                    spec, f"{view}.fill_({dense}.flatten()[0])" if _is_constant(spec) else dense
-                )
-            dense = f"{view}.copy_({dense})"
-        return self._bit(spec, dense)
-
-    def _bit(self, spec: TensorSpec, text: str) -> str:
+                dense = f"{view}.fill_({dense}.flatten()[0])" if _is_constant(spec) else dense
         if spec.bit == "conj":
-            return f"{text}.conj()"
-        return f"torch._neg_view({text})" if spec.bit == "neg" else text
+            return f"{dense}.conj()"
+        return f"torch._neg_view({dense})" if spec.bit == "neg" else dense
 
     def dense(self, spec: TensorSpec) -> str:
         if spec.count > _MOST_ELEMENTS:
@@ -188,12 +184,7 @@ class _Torch:
 
     def call(self, subject: Subject, spelling: str, names: Sequence[tuple[str, str]]) -> str:
         positional = [a.name for a in subject.schema.arguments.flat_positional]
-        leading = []
-        rest = dict(names)
-        for name in positional:
-            if name not in rest:
-                break
-            leading.append(rest.pop(name))
+        leading, rest = by_position(positional, dict(names))
         given = [*leading, *(f"{name}={made}" for name, made in rest.items())]
         return f"{spelling}({', '.join(given)})"
 

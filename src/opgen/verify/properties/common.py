@@ -247,10 +247,6 @@ def _with_elements(case: Case, elements_: int) -> Call | None:
     return with_sizes(call, {chosen: size})
 
 
-def returns_tensors(subject: Subject) -> str:
-    return "" if subject.returns_tensors else "it returns no tensors"
-
-
 def with_outs(caller: Caller, subject: Subject, call: Mapping[str, Any]) -> Call:
     """Return the call with out arguments of the shapes and dtypes that the functional variant returns.
 
@@ -329,12 +325,6 @@ def has_differentiable(call: Call) -> bool:
 def has_tensors(call: Call) -> bool:
     """Whether the call has a tensor."""
     return bool(tensors(call))
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
 
 
 def is_checked_value(case: Case) -> bool:

@@ -20,7 +20,7 @@ from opgen.verify.caller import (
 )
 from opgen.verify.calls.specs import Array, Call, Fill, at, elements, put
 from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import TAKES_NO_LIST, TAKES_TENSORS, Need
 
 # Pairs of dtypes, and what PyTorch promotes tensors with dimensions to.
 _PAIRS = (
@@ -35,13 +35,13 @@ _MANY = 3000
 _UNITS = 12
 
 
-def _claims_promotion(subject: Subject) -> str:
-    if not subject.facts.is_pointwise or subject.written:
-        return "it does not claim to be pointwise, or writes an argument"
-    tensors = [a for a in subject.schema.arguments.flat_non_out if a.type.is_tensor_like()]
-    if any(a.type.is_list_like() for a in tensors):
-        return "it takes a list of tensors"
-    return ""
+_PROMOTES: tuple[Need, ...] = (
+    (
+        lambda s: s.facts.is_pointwise and not s.written,
+        "it does not claim to be pointwise, or writes an argument",
+    ),
+    TAKES_NO_LIST,
+)
 
 
 def _promotion(case: Case) -> Iterator[Finding]:
@@ -107,12 +107,14 @@ def _results(case: Case, narrow: Call, wide: Call) -> list[tuple[Result, Result]
     return list(zip(found.results, expected.results))
 
 
-def _is_functional(subject: Subject) -> str:
-    if subject.is_random or subject.is_unspecified:
-        return "its elements are random, or not specified"
-    if not subject.is_functional:
-        return "it writes arguments"
-    return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
+_FUNCTIONAL: tuple[Need, ...] = (
+    (
+        lambda s: not (s.is_random or s.is_unspecified),
+        "its elements are random, or not specified",
+    ),
+    (lambda s: s.is_functional, "it writes arguments"),
+    TAKES_TENSORS,
+)
 
 
 def _precision(case: Case) -> Iterator[Finding]:
@@ -313,6 +315,6 @@ def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
 
 
 PROPERTIES = (
-    Property("V0140", _promotion, _claims_promotion, quickly=1, enough=3),
-    Property("V0141", _precision, _is_functional, quickly=2, enough=6),
+    Property("V0140", _promotion, _PROMOTES, quickly=1, enough=3),
+    Property("V0141", _precision, _FUNCTIONAL, quickly=2, enough=6),
 )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.gradtest.backends import NOT_THERE, is_comparison
+from opgen.gradtest.backends import NOT_THERE, first_line, is_comparison
 from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     Case,
@@ -48,12 +48,11 @@ from opgen.verify.properties.common import (
     TANGENTS,
     changed,
     explicit,
-    first_line,
     has_differentiable,
     with_other_numbers,
     with_sizes,
 )
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import NOT_RANDOM, SPECIFIED, TAKES_TENSORS, Need
 
 _WIDER = MappingProxyType(
     {
@@ -78,21 +77,23 @@ _NO_FORMULA = (
 )
 
 
-def _differentiable(subject: Subject) -> str:
-    has_formula = subject.facts.formulas is not False or subject.facts.is_composite
-    return _takes_gradients(subject) or ("" if has_formula else "it has no formula")
+_TAKES_GRADIENTS: tuple[Need, ...] = (
+    (lambda s: not s.is_out, "out= has no gradient"),
+    *(SPECIFIED, TAKES_TENSORS, NOT_RANDOM),
+)
+_DIFFERENTIABLE: tuple[Need, ...] = (
+    *_TAKES_GRADIENTS,
+    (lambda s: s.facts.formulas is not False or s.facts.is_composite, "it has no formula"),
+)
 
 
-def _takes_gradients(subject: Subject) -> str:
-    if subject.is_out:
-        return "out= has no gradient"
-    if subject.is_unspecified:
-        return "its elements are not specified"
-    if not subject.schema.arguments.has_tensor_arg():
-        return "it takes no tensors"
-    if subject.is_random:
-        return "it is random"
-    return ""
+def _or_writes(need: Need) -> Need:
+    holds, why = need
+    return lambda s: bool(s.written) or holds(s), why
+
+
+# What writes an argument counts that, whether it has a formula or not.
+_WRITES_OR_SAVES = tuple(map(_or_writes, _DIFFERENTIABLE))
 
 
 def _says_no(error: BaseException) -> bool:
@@ -635,10 +636,6 @@ def _version_counter(case: Case) -> Iterator[Finding]:
     yield from _counted(case) if case.subject.written else _noticed(case)
 
 
-def _writes_or_saves(subject: Subject) -> str:
-    return "" if subject.written else _differentiable(subject)
-
-
 def _noticed(case: Case) -> Iterator[Finding]:
     """A write to a tensor that the backward pass needs makes it fail, or does not change the gradient."""
     if not has_differentiable(case.call):
@@ -700,15 +697,15 @@ def _counted(case: Case) -> Iterator[Finding]:
 
 
 _of_gradients = partial(
-    Property, needs=_differentiable, about=has_differentiable, imports=GRADIENTS
+    Property, needs=_DIFFERENTIABLE, about=has_differentiable, imports=GRADIENTS
 )
 PROPERTIES = (
     _of_gradients("V0160", _backward, quickly=2, enough=8, cost=2),
     _of_gradients("V0161", _forward, quickly=1, enough=6, cost=2, imports=TANGENTS),
     _of_gradients("V0162", _second, quickly=1, enough=4, cost=3),
     # Without a formula, the backward pass is an error.
-    _of_gradients("V0163", _silent_zero, needs=_takes_gradients, quickly=2, enough=6),
+    _of_gradients("V0163", _silent_zero, needs=_TAKES_GRADIENTS, quickly=2, enough=6),
     _of_gradients("V0164", _integer_gradient, quickly=1, enough=4, imports=()),
     _of_gradients("V0165", _gradient_strides, quickly=3, enough=6),
-    Property("V0166", _version_counter, _writes_or_saves, quickly=2, enough=6, imports=GRADIENTS),
+    Property("V0166", _version_counter, _WRITES_OR_SAVES, quickly=2, enough=6, imports=GRADIENTS),
 )

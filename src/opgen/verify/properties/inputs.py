@@ -49,19 +49,16 @@ from opgen.verify.properties.common import (
     with_outs,
     with_sizes,
 )
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import DRAWS_NOTHING, SPECIFIED, TAKES_NO_LIST, TAKES_TENSORS, Need
 
-
-def _takes_tensors(subject: Subject) -> str:
-    if subject.is_unspecified:
-        return "its elements are not specified"
-    return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
-
-
-def _compares_tensors(subject: Subject) -> str:
-    if subject.is_random or subject.has_generator:
-        return "it is random: its elements depend on the order in which they are drawn"
-    return _takes_tensors(subject)
+_TENSORS = (SPECIFIED, TAKES_TENSORS)
+_COMPARED: tuple[Need, ...] = (
+    (
+        DRAWS_NOTHING[0],
+        "it is random: its elements depend on the order in which they are drawn",
+    ),
+    *_TENSORS,
+)
 
 
 def _inputs(case: Case) -> list[tuple[Place, TensorSpec]]:
@@ -279,17 +276,18 @@ def _conjugated(case: Case) -> Iterator[Finding]:
         raise NotApplicable("no input that is only read can be conjugated or negated")
 
 
-def _claims_broadcasting(subject: Subject) -> str:
-    if subject.is_random or subject.has_generator:
-        return "it is random"
-    if not subject.facts.is_pointwise:
-        return "it does not claim to be pointwise (the tag pointwise, or TensorIteratorBase)"
-    tensors = [a for a in subject.schema.arguments.flat_non_out if a.type.is_tensor_like()]
-    if any(a.type.is_list_like() for a in tensors):
-        return "it takes a list of tensors"
-    return "" if len(tensors) > 1 else "it takes one tensor"
-
-
+_BROADCASTS: tuple[Need, ...] = (
+    DRAWS_NOTHING,
+    (
+        lambda s: s.facts.is_pointwise,
+        "it does not claim to be pointwise (the tag pointwise, or TensorIteratorBase)",
+    ),
+    TAKES_NO_LIST,
+    (
+        lambda s: sum(a.type.is_tensor_like() for a in s.schema.arguments.flat_non_out) > 1,
+        "it takes one tensor",
+    ),
+)
 _SHAPES = (
     ((3, 4), (4,)),
     ((3, 3), (3,)),
@@ -365,10 +363,10 @@ _SMALL_SPECIAL, _TALL_SPECIAL = (2, 3, 4), (5, 7, 9, 17, 33)
 _MOST_ELEMENTS, _MOST_SECONDS = 250_000, 0.5
 
 
-def _takes_any_order(subject: Subject) -> str:
-    if subject.functional is not None:
-        return "the functional variant is tested"
-    return _compares_tensors(subject)
+_ANY_ORDER: tuple[Need, ...] = (
+    (lambda s: s.functional is None, "the functional variant is tested"),
+    *_COMPARED,
+)
 
 
 def _reordered(case: Case) -> Iterator[Finding]:
@@ -490,23 +488,21 @@ def _dims_of(shape: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 PROPERTIES = (
-    Property(
-        "V0120", _strided, _compares_tensors, quickly=4, enough=12, is_ordered=True, is_swept=True
-    ),
-    Property("V0121", _expanded, _compares_tensors, quickly=3, enough=10, is_ordered=True),
-    Property("V0122", _offset, _compares_tensors, quickly=2, enough=8, is_swept=True),
-    Property("V0123", _misaligned, _compares_tensors, quickly=2, enough=8),
-    Property("V0124", _empty, _takes_tensors, quickly=3, enough=10, imports=META),
-    Property("V0125", _scalar, _compares_tensors, quickly=2, enough=8),
+    Property("V0120", _strided, _COMPARED, quickly=4, enough=12, is_ordered=True, is_swept=True),
+    Property("V0121", _expanded, _COMPARED, quickly=3, enough=10, is_ordered=True),
+    Property("V0122", _offset, _COMPARED, quickly=2, enough=8, is_swept=True),
+    Property("V0123", _misaligned, _COMPARED, quickly=2, enough=8),
+    Property("V0124", _empty, _TENSORS, quickly=3, enough=10, imports=META),
+    Property("V0125", _scalar, _COMPARED, quickly=2, enough=8),
     Property(
         "V0126",
         _conjugated,
-        _compares_tensors,
+        _COMPARED,
         quickly=2,
         enough=8,
         kinds=("torch",),
         about=has_differentiable,
     ),
-    Property("V0127", _broadcasting, _claims_broadcasting, quickly=2, enough=6, is_ordered=True),
-    Property("V0128", _reordered, _takes_any_order, quickly=1, enough=3, cost=10, is_ordered=True),
+    Property("V0127", _broadcasting, _BROADCASTS, quickly=2, enough=6, is_ordered=True),
+    Property("V0128", _reordered, _ANY_ORDER, quickly=1, enough=3, cost=10, is_ordered=True),
 )

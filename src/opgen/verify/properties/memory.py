@@ -32,20 +32,21 @@ from opgen.verify.properties.common import (
     is_checked_value,
     new_memory_shows,
     remember,
-    returns_tensors,
 )
 from opgen.verify.properties.repetition import keeps_settings
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import RETURNS_TENSORS, WRITES, Need
 
-
-def _has_tensors(subject: Subject) -> str:
-    return (
-        "" if subject.schema.arguments.has_tensor_arg() or subject.outs else "it takes no tensors"
-    )
-
-
-def _writes(subject: Subject) -> str:
-    return "" if subject.written else "it writes no arguments"
+_TENSORS: Need = (
+    lambda s: s.schema.arguments.has_tensor_arg() or bool(s.outs),
+    "it takes no tensors",
+)
+_ALIASES: tuple[Need, ...] = (
+    (lambda s: any(r.annotation is not None for r in s.schema.returns), "no result is an alias"),
+    (
+        lambda s: bool(s.written) or not s.facts.is_composite,
+        "it is composite: the operators that it calls return the aliases",
+    ),
+)
 
 
 def _all_layouts(case: Case) -> Iterator[tuple[str, Call]]:
@@ -249,14 +250,6 @@ def _with_simple_numbers(case: Case) -> Call:
     return made
 
 
-def _aliasing(subject: Subject) -> str:
-    if not any(r.annotation is not None for r in subject.schema.returns):
-        return "no result is an alias"
-    if subject.facts.is_composite and not subject.written:
-        return "it is composite: the operators that it calls return the aliases"
-    return ""
-
-
 def _missing_alias(case: Case) -> Iterator[Finding]:
     found_places = [place for place, _ in case.tensors()]
     calls = [("", case.call)]
@@ -413,13 +406,13 @@ def _exception_safe(case: Case) -> Iterator[Finding]:
 
 
 PROPERTIES = (
-    Property("V0110", _undeclared_write, _has_tensors, quickly=3, enough=10, is_swept=True),
-    Property("V0111", _write_between, _has_tensors, quickly=3, enough=10, is_swept=True),
+    Property("V0110", _undeclared_write, (_TENSORS,), quickly=3, enough=10, is_swept=True),
+    Property("V0111", _write_between, (_TENSORS,), quickly=3, enough=10, is_swept=True),
     Property("V0112", _write_beyond, quickly=3, enough=12, is_swept=True),
-    Property("V0113", _read_beyond, _has_tensors, quickly=3, enough=12, is_swept=True),
+    Property("V0113", _read_beyond, (_TENSORS,), quickly=3, enough=12, is_swept=True),
     Property("V0114", _uninitialised, quickly=4, enough=12, is_swept=True),
-    Property("V0115", _undeclared_alias, returns_tensors, quickly=4, enough=12, is_swept=True),
-    Property("V0116", _missing_alias, _aliasing, quickly=4, enough=12),
-    Property("V0117", _overlap, _writes, quickly=2, enough=8),
-    Property("V0118", _exception_safe, _has_tensors, quickly=8, enough=30, refused="only"),
+    Property("V0115", _undeclared_alias, (RETURNS_TENSORS,), quickly=4, enough=12, is_swept=True),
+    Property("V0116", _missing_alias, _ALIASES, quickly=4, enough=12),
+    Property("V0117", _overlap, (WRITES,), quickly=2, enough=8),
+    Property("V0118", _exception_safe, (_TENSORS,), quickly=8, enough=30, refused="only"),
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.gradtest.backends import first_line
 from opgen.model.types import BaseTy
 from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
@@ -32,15 +33,13 @@ from opgen.verify.properties.common import (
     as_dtype,
     changed,
     filled_with,
-    first_line,
     has_tensors,
     layout_variants,
     program_of,
-    returns_tensors,
     sizes_of,
     with_sizes,
 )
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import HAS_META, RETURNS_TENSORS, TAKES_TENSORS, Need
 
 # Messages that say that there is no Meta kernel, or that it would have to know elements.
 _NO_META = (
@@ -57,20 +56,26 @@ _NO_DEVICE = ("pin_memory", "pinned memory")
 _NO_DTYPE = ("not implemented for", "not supported for", "is not implemented", "unsupported dtype")
 
 
-def _has_meta(subject: Subject) -> str:
-    return "" if subject.facts.has_meta else "it has no Meta kernel"
-
-
-def _plans_with_meta(subject: Subject) -> str:
-    if subject.returns_tensors and all(r.is_write for r in subject.schema.returns):
-        return "it returns only what it writes: Meta has nothing to plan"
-    if subject.returns_tensors and subject.facts.is_composite:
-        return "it is composite: the operators that it calls check their arguments"
-    return _returns_with_meta(subject)
-
-
-def _returns_with_meta(subject: Subject) -> str:
-    return returns_tensors(subject) or _has_meta(subject)
+_RETURNS_WITH_META = (RETURNS_TENSORS, HAS_META)
+_PLANS_WITH_META: tuple[Need, ...] = (
+    (
+        lambda s: not s.returns_tensors or not all(r.is_write for r in s.schema.returns),
+        "it returns only what it writes: Meta has nothing to plan",
+    ),
+    (
+        lambda s: not (s.returns_tensors and s.facts.is_composite),
+        "it is composite: the operators that it calls check their arguments",
+    ),
+    *_RETURNS_WITH_META,
+)
+_TRACEABLE: tuple[Need, ...] = (
+    TAKES_TENSORS,
+    (
+        lambda s: not (s.is_out or "inplace_view" in s.facts.tags),
+        "programs are traced without it",
+    ),
+    HAS_META,
+)
 
 
 def is_about_meta(error: BaseException) -> bool:
@@ -239,14 +244,6 @@ def _meta_refuses(case: Case) -> Iterator[Finding]:
 
 def _torch(case: Case) -> Any:
     return importlib.import_module("torch")
-
-
-def _is_traceable(subject: Subject) -> str:
-    if not subject.schema.arguments.has_tensor_arg():
-        return "it takes no tensors"
-    if subject.is_out or "inplace_view" in subject.facts.tags:
-        return "programs are traced without it"
-    return _has_meta(subject)
 
 
 # Tensors with more elements take long.
@@ -659,13 +656,13 @@ def _fake(case: Case) -> Iterator[Finding]:
 __all__ = ["PROPERTIES", "at", "is_about_meta"]
 
 PROPERTIES = (
-    Property("V0130", _meta_shape, _returns_with_meta, quickly=5, enough=20, imports=META),
-    Property("V0131", _meta_strides, _returns_with_meta, quickly=4, enough=16, imports=META),
-    Property("V0132", _meta_dtype, _returns_with_meta, quickly=5, enough=20, imports=META),
+    Property("V0130", _meta_shape, _RETURNS_WITH_META, quickly=5, enough=20, imports=META),
+    Property("V0131", _meta_strides, _RETURNS_WITH_META, quickly=4, enough=16, imports=META),
+    Property("V0132", _meta_dtype, _RETURNS_WITH_META, quickly=5, enough=20, imports=META),
     Property(
         "V0133",
         _meta_refuses,
-        _plans_with_meta,
+        _PLANS_WITH_META,
         quickly=10,
         enough=40,
         refused="also",
@@ -674,7 +671,7 @@ PROPERTIES = (
     Property(
         "V0134",
         _symbolic,
-        _is_traceable,
+        _TRACEABLE,
         quickly=2,
         enough=8,
         kinds=("torch",),
@@ -684,12 +681,12 @@ PROPERTIES = (
     Property(
         "V0135",
         _unbacked,
-        _is_traceable,
+        _TRACEABLE,
         quickly=1,
         enough=4,
         kinds=("torch",),
         cost=10,
         imports=TRACING,
     ),
-    Property("V0136", _fake, _is_traceable, quickly=2, enough=8, kinds=("torch",), imports=META),
+    Property("V0136", _fake, _TRACEABLE, quickly=2, enough=8, kinds=("torch",), imports=META),
 )

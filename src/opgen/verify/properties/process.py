@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from opgen.gradtest.backends import first_line
 from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     Case,
@@ -26,8 +27,8 @@ from opgen.verify.caller import (
     leaves,
 )
 from opgen.verify.calls.specs import ITEMSIZES, at, tensors
-from opgen.verify.properties.common import enlarged, first_line, returns_tensors
-from opgen.verify.subjects import Subject
+from opgen.verify.properties.common import enlarged
+from opgen.verify.subjects import RETURNS_TENSORS, TAKES_TENSORS, Need
 
 # Calls that are repeated to see whether memory grows, and how much of it counts for one call.
 _REPEATED = 30
@@ -174,10 +175,10 @@ def _counting() -> Iterator[_Counter]:
         sys.setswitchinterval(interval)
 
 
-def _functional(subject: Subject) -> str:
-    if subject.is_out:
-        return "the functional variant is tested"
-    return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
+_FUNCTIONAL: tuple[Need, ...] = (
+    (lambda s: not s.is_out, "the functional variant is tested"),
+    TAKES_TENSORS,
+)
 
 
 class _Mallinfo2(ctypes.Structure):
@@ -273,9 +274,9 @@ CRASH, HANG = "crash", "hang"
 
 
 PROPERTIES = (
-    Property("V0180", _copying, returns_tensors, quickly=2, enough=6),
-    Property("V0181", _gil, _functional, quickly=1, enough=1, mode="default", cost=50),
-    Property("V0182", _memory, _functional, quickly=1, enough=2, cost=3),
+    Property("V0180", _copying, (RETURNS_TENSORS,), quickly=2, enough=6),
+    Property("V0181", _gil, _FUNCTIONAL, quickly=1, enough=1, mode="default", cost=50),
+    Property("V0182", _memory, _FUNCTIONAL, quickly=1, enough=2, cost=3),
     Property("V0190", _nothing, quickly=4, enough=40, refused="also"),
     Property("V0191", _nothing, quickly=4, enough=40, refused="also"),
     Property("V0192", _internal_error, quickly=40, enough=100, refused="also"),

@@ -28,7 +28,7 @@ from opgen.verify.properties.common import (
     with_other_numbers,
     with_outs,
 )
-from opgen.verify.subjects import CONCURRENT, Subject, default_of
+from opgen.verify.subjects import CONCURRENT, NOT_RANDOM, SPECIFIED, Need, default_of
 
 # Elements of a call whose work is divided among threads, by whose number they cannot be divided, and of one that takes long
 # enough to meet others.
@@ -41,14 +41,14 @@ _SECONDS = {"quick": 0.1, "default": 0.5, "thorough": 2.0}
 _THREADS = 4
 
 
-def _deterministic(subject: Subject) -> str:
-    if subject.is_random:
-        return "it has the tag nondeterministic_seeded"
-    return _specified(subject)
-
-
-def _specified(subject: Subject) -> str:
-    return "its elements are not specified" if subject.is_unspecified else ""
+_DETERMINISTIC: tuple[Need, ...] = (
+    (NOT_RANDOM[0], "it has the tag nondeterministic_seeded"),
+    SPECIFIED,
+)
+_RANDOM: tuple[Need, ...] = (
+    (lambda s: s.is_random or s.has_generator, "it is not random"),
+    SPECIFIED,
+)
 
 
 def _threads(case: Case) -> Iterator[Finding]:
@@ -259,12 +259,6 @@ def _undeclared_random(case: Case) -> Iterator[Finding]:
         )
 
 
-def _random(subject: Subject) -> str:
-    if not subject.is_random and not subject.has_generator:
-        return "it is not random"
-    return "its elements are not specified" if subject.is_unspecified else ""
-
-
 def _generator(case: Case) -> Iterator[Finding]:
     names = [a.name for a in case.subject.arguments if a.type.is_generator_like()]
     if not names:
@@ -384,9 +378,9 @@ def _concurrent(case: Case) -> Iterator[Finding]:
 
 
 PROPERTIES = (
-    Property("V0150", _threads, _specified, quickly=3, enough=2, cost=5, is_ordered=True),
-    Property("V0151", _repeatable, _deterministic, quickly=3, enough=10, is_ordered=True),
-    Property("V0152", _undeclared_random, _deterministic, quickly=2, enough=6),
-    Property("V0153", _generator, _random, quickly=3, enough=8),
-    Property("V0154", _concurrent, _deterministic, quickly=1, enough=4, cost=5, is_ordered=True),
+    Property("V0150", _threads, (SPECIFIED,), quickly=3, enough=2, cost=5, is_ordered=True),
+    Property("V0151", _repeatable, _DETERMINISTIC, quickly=3, enough=10, is_ordered=True),
+    Property("V0152", _undeclared_random, _DETERMINISTIC, quickly=2, enough=6),
+    Property("V0153", _generator, _RANDOM, quickly=3, enough=8),
+    Property("V0154", _concurrent, _DETERMINISTIC, quickly=1, enough=4, cost=5, is_ordered=True),
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from opgen.gradtest.backends import first_line
 from opgen.verify.caller import (
     Case,
     Finding,
@@ -29,17 +30,24 @@ from opgen.verify.properties.common import (
     as_dtype,
     changed,
     explicit,
-    first_line,
     has_tensors,
     program_of,
     reordered,
-    returns_tensors,
     sizes_of,
     tensors_of,
     with_sizes,
 )
 from opgen.verify.properties.meta import is_about_meta
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import (
+    DRAWS_NOTHING,
+    HAS_META,
+    NOT_RANDOM,
+    RETURNS_TENSORS,
+    SPECIFIED,
+    TAKES_TENSORS,
+    Need,
+    Subject,
+)
 
 # What PyTorch says where it does not support an operator at all.
 _UNSUPPORTED = (
@@ -58,20 +66,20 @@ _WITHOUT_RULE = (
 )
 
 
-def _plain_tensors(subject: Subject) -> str:
-    if subject.is_random or subject.has_generator:
-        return "it is random"
-    if not subject.schema.arguments.has_tensor_arg():
-        return "it takes no tensors"
-    return "its elements are not specified" if subject.is_unspecified else ""
-
-
-def _vmappable(subject: Subject) -> str:
-    if subject.written or subject.is_view:
-        return "it writes an argument, or returns a view"
-    if subject.is_random:
-        return "it is random"
-    return returns_tensors(subject) or _plain_tensors(subject)
+_PLAIN = (DRAWS_NOTHING, TAKES_TENSORS, SPECIFIED)
+_VMAPPABLE: tuple[Need, ...] = (
+    (lambda s: not (s.written or s.is_view), "it writes an argument, or returns a view"),
+    *(NOT_RANDOM, RETURNS_TENSORS, *_PLAIN),
+)
+_COMPILABLE: tuple[Need, ...] = (
+    *(NOT_RANDOM, HAS_META),
+    (lambda s: not s.is_out, "programs are compiled without out="),
+    *_PLAIN,
+)
+_AUTOCASTABLE: tuple[Need, ...] = (
+    (lambda s: not s.written, "autocast leaves operators that write alone"),
+    *(NOT_RANDOM, *_PLAIN),
+)
 
 
 def _unsupported(error: BaseException) -> bool:
@@ -230,16 +238,6 @@ def _functionalized(case: Case) -> Iterator[Finding]:
         yield case.finding(f"a functionalized program: {wrong}")
 
 
-def _compilable(subject: Subject) -> str:
-    if subject.is_random:
-        return "it is random"
-    if not subject.facts.has_meta:
-        return "it has no Meta kernel"
-    if subject.is_out:
-        return "programs are compiled without out="
-    return _plain_tensors(subject)
-
-
 def _compiled(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
     backend = "inductor" if case.mode == "thorough" else "aot_eager_decomp_partition"
@@ -312,14 +310,6 @@ def _exported(case: Case) -> Iterator[Finding]:
         yield case.finding(f"exported: {wrong}")
 
 
-def _autocastable(subject: Subject) -> str:
-    if subject.written:
-        return "autocast leaves operators that write alone"
-    if subject.is_random:
-        return "it is random"
-    return _plain_tensors(subject)
-
-
 def _autocast(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
     call = _in_float32(case)
@@ -367,11 +357,11 @@ def _in_float32(case: Case) -> Call:
 
 
 PROPERTIES = (
-    Property("V0170", _vmap, _vmappable, quickly=4, enough=8, is_ordered=True),
+    Property("V0170", _vmap, _VMAPPABLE, quickly=4, enough=8, is_ordered=True),
     Property(
         "V0171",
         _functionalized,
-        _plain_tensors,
+        _PLAIN,
         quickly=2,
         enough=6,
         kinds=("torch",),
@@ -380,7 +370,7 @@ PROPERTIES = (
     Property(
         "V0172",
         _compiled,
-        _compilable,
+        _COMPILABLE,
         quickly=1,
         enough=2,
         mode="default",
@@ -392,7 +382,7 @@ PROPERTIES = (
     Property(
         "V0173",
         _exported,
-        _compilable,
+        _COMPILABLE,
         quickly=1,
         enough=2,
         mode="default",
@@ -403,7 +393,7 @@ PROPERTIES = (
     Property(
         "V0174",
         _autocast,
-        _autocastable,
+        _AUTOCASTABLE,
         quickly=2,
         enough=6,
         is_swept=True,

@@ -35,43 +35,31 @@ from opgen.verify.calls.specs import (
     put,
 )
 from opgen.verify.properties.common import changed, is_checked_value, remember
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import DRAWS_NOTHING, WRITES, Need
 
-_FACTORY = "it takes no tensors: out= chooses the dtype, and is resized on purpose"
+_HAS_FUNCTIONAL: Need = (lambda s: s.functional is not None, "it has no functional variant")
+_INPLACE: tuple[Need, ...] = (
+    (lambda s: s.is_inplace, "it is no in-place operator"),
+    _HAS_FUNCTIONAL,
+)
+_OUT: tuple[Need, ...] = ((lambda s: s.is_out, "it has no out="), _HAS_FUNCTIONAL)
+_NO_FACTORY: Need = (
+    lambda s: any(a.type.is_tensor_like() for a in s.schema.arguments.flat_non_out),
+    "it takes no tensors: out= chooses the dtype, and is resized on purpose",
+)
+# A dtype that is chosen, by an argument or for a factory, is that of out=: nothing is lost in a conversion.
+_CASTS_TO_OUT: tuple[Need, ...] = (
+    *(*_OUT, DRAWS_NOTHING),
+    (
+        lambda s: not any(
+            a.type.is_base_ty_like(BaseTy.ScalarType) for a in s.schema.arguments.flat_non_out
+        ),
+        "its dtype is an argument",
+    ),
+    _NO_FACTORY,
+)
 # Operators whose purpose is to change the shape, the strides or the memory of an argument.
 _RESHAPING = ("resize", "set_", "swap", "as_strided", "detach")
-
-
-def _inplace(subject: Subject) -> str:
-    if not subject.is_inplace:
-        return "it is no in-place operator"
-    return "" if subject.functional is not None else "it has no functional variant"
-
-
-def _out(subject: Subject) -> str:
-    if not subject.is_out:
-        return "it has no out="
-    return "" if subject.functional is not None else "it has no functional variant"
-
-
-def _casts_to_out(subject: Subject) -> str:
-    """A dtype that is chosen, by an argument or for a factory, is that of out=: nothing is lost in a conversion."""
-    reason = _out(subject)
-    if reason:
-        return reason
-    if subject.is_random or subject.has_generator:
-        return "it is random"
-    arguments = subject.schema.arguments
-    if any(a.type.is_base_ty_like(BaseTy.ScalarType) for a in arguments.flat_non_out):
-        return "its dtype is an argument"
-    return "" if any(a.type.is_tensor_like() for a in arguments.flat_non_out) else _FACTORY
-
-
-def _resizes_out(subject: Subject) -> str:
-    if _out(subject):
-        return _out(subject)
-    inputs = subject.schema.arguments.flat_non_out
-    return "" if any(a.type.is_tensor_like() for a in inputs) else _FACTORY
 
 
 def _functional(case: Case) -> Outcome:
@@ -372,15 +360,17 @@ def _out_keeps(case: Case) -> Iterator[Finding]:
         raise NotTested("it refuses every out argument")
 
 
-def _writes_tensors(subject: Subject) -> str:
-    if not subject.written or subject.is_out:
-        return "it writes no arguments"
-    if "inplace_view" in subject.facts.tags:
-        return "it changes the shape of its argument, and has the tag inplace_view"
-    base = str(subject.schema.name.name)
-    if any(base.startswith(word) for word in _RESHAPING):
-        return "its purpose is to change its argument"
-    return ""
+_KEEPS_TENSORS: tuple[Need, ...] = (
+    (lambda s: bool(s.written) and not s.is_out, WRITES[1]),
+    (
+        lambda s: "inplace_view" not in s.facts.tags,
+        "it changes the shape of its argument, and has the tag inplace_view",
+    ),
+    (
+        lambda s: not str(s.schema.name.name).startswith(_RESHAPING),
+        "its purpose is to change its argument",
+    ),
+)
 
 
 def _inplace_keeps(case: Case) -> Iterator[Finding]:
@@ -422,12 +412,12 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
 
 PROPERTIES = (
     Property(
-        "V0101", _inplace_agrees, _inplace, enough=12, quickly=4, is_ordered=True, is_swept=True
+        "V0101", _inplace_agrees, _INPLACE, enough=12, quickly=4, is_ordered=True, is_swept=True
     ),
-    Property("V0102", _out_agrees, _out, enough=12, quickly=3, is_ordered=True, is_swept=True),
-    Property("V0103", _out_resizes, _out, quickly=2),
-    Property("V0104", _out_warns, _resizes_out, quickly=1, enough=4),
-    Property("V0105", _out_refuses, _casts_to_out, quickly=2),
-    Property("V0106", _out_keeps, _out, quickly=2),
-    Property("V0107", _inplace_keeps, _writes_tensors, quickly=2),
+    Property("V0102", _out_agrees, _OUT, enough=12, quickly=3, is_ordered=True, is_swept=True),
+    Property("V0103", _out_resizes, _OUT, quickly=2),
+    Property("V0104", _out_warns, (*_OUT, _NO_FACTORY), quickly=1, enough=4),
+    Property("V0105", _out_refuses, _CASTS_TO_OUT, quickly=2),
+    Property("V0106", _out_keeps, _OUT, quickly=2),
+    Property("V0107", _inplace_keeps, _KEEPS_TENSORS, quickly=2),
 )

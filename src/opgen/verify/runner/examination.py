@@ -361,7 +361,7 @@ class Examination:
         name, subject = property_.name, calls.subject
         if name in subject.domain.skip:
             return Verdict(name, EXCLUDED, reason=subject.domain.skip[name])
-        reason = property_.needs(subject)
+        reason = property_.lacks(subject)
         if reason:
             return Verdict(name, NOT_APPLICABLE, reason=reason)
         if name in ended:
@@ -443,7 +443,7 @@ class Examination:
         steady = BY_NAME[_REPEATABLE]
         if steady not in self.properties or _REPEATABLE in subject.domain.skip:
             return False
-        if steady.needs(subject):
+        if steady.lacks(subject):
             return False
         for run in finding.runs:
             # New memory is watched, and so has the same elements each time.
