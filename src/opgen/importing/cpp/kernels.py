@@ -88,9 +88,8 @@ class KernelReader(Struct, frozen=True):
             returns = function.signature.returns
             if returns is None or function.template:
                 return None
-            aliases = self.functions.names_of(function.text).aliases
             # `auto`, as PyTorch's compiler deduces it, has no reference.
-            resolved = aliases.resolved(returns)
+            resolved = self.functions.names_of(function.text).resolved(returns)
             types.add(replace(resolved, is_const=False, mark=resolved.mark.replace("&", "")))
         return types.pop() if len(types) == 1 else None
 
