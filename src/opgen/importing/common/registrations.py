@@ -213,7 +213,7 @@ class FunctionName(Struct, frozen=True):
 
 
 class Kernel(Located, Struct, frozen=True):
-    """A registered kernel. Only functions have a `name`. `signature` is that of a lambda, or the type to which a function is
+    """A registered kernel, and the `key` of a `torch::dispatch` around it. Only functions have a `name`. `signature` is that of a lambda, or the type to which a function is
     cast, which chooses among overloads. `code` is shown in messages."""
 
     kind: KernelKind
@@ -221,6 +221,7 @@ class Kernel(Located, Struct, frozen=True):
     span: Span
     name: FunctionName | None = None
     signature: CppSignature | None = None
+    key: str | None = None
 
 
 class Definition(Located, Struct, frozen=True):

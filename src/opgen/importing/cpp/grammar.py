@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 
 import tree_sitter_cpp
 from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
-from opgen.diagnostics import Span
 from opgen.importing.cpp.text import MAX_PIECE, Excerpt
 
 __all__ = ["Grammar", "Node", "Piece"]
@@ -57,9 +55,6 @@ class Piece(Struct, frozen=True):
     def code(self, node: Node) -> str:
         """Return the source of `node`, without comments, and with single spaces for white space."""
         return " ".join(self.excerpt.code_between(self.start(node), self.end(node)).split())
-
-    def span(self, node: Node) -> Span:
-        return self.excerpt.text.span(self.start(node), self.end(node))
 
 
 class Grammar:
@@ -106,12 +101,3 @@ def _with_zero(match: re.Match[str]) -> str:
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
-
-
-def descendants(node: Node) -> Iterator[Node]:
-    """Yield the node and all its descendants, in the order of the source."""
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        yield current
-        pending.extend(reversed(current.children))
