@@ -30,7 +30,7 @@ from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Grammar
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import read_macros
-from opgen.importing.cpp.reader import CppReader, Opened, Statement, find_classes
+from opgen.importing.cpp.reader import Block, CppReader, Statement, find_classes
 from opgen.importing.cpp.text import CppText
 from opgen.importing.entries.callables import Callables
 from opgen.importing.entries.inference import Inference
@@ -158,7 +158,7 @@ class _Found(Struct):
     texts: Mapping[int, CppText] = field(default_factory=dict)
     classes: Mapping[str, str] = field(default_factory=dict)
     fakes: Sequence[FakeKernel] = ()
-    opened: Sequence[Opened] = ()
+    opened: Sequence[Block] = ()
     statements: Sequence[Statement] = ()
     fragments: Collection[str] = ()
 

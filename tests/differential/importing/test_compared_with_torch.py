@@ -32,10 +32,8 @@ from importing_support import (
 )
 
 from opgen.diagnostics import Diagnostics
-from opgen.importing.common.registrations import Aliases, CppParameter, CppSignature, CppType
-from opgen.importing.cpp.functions import Names
-from opgen.importing.entries import callables as cpp_spelling
-from opgen.importing.entries.callables import spell_signature
+from opgen.importing.common.registrations import CppParameter, CppSignature, CppType, Names
+from opgen.importing.entries.callables import TYPES, spell_signature
 from opgen.importing.entries.merge import Entry
 from opgen.model.native_function import AliasAnalysisKind
 from opgen.pipeline.importing import Imports, collect_entries, import_operators
@@ -176,21 +174,19 @@ def test_every_name_that_a_header_may_declare_exists(tmp_path: Path) -> None:
     of_templates = {
         *("at::ArrayRef", "at::OptionalArrayRef", "c10::List", "c10::complex", "c10::optional"),
         *("std::array", "std::optional", "std::tuple", "std::vector", "std::complex"),
+        "torch::headeronly::HeaderOnlyArrayRef",
     }
-    names = [f"at::{name}" for name in cpp_spelling.ATEN]
-    names += [f"c10::{name}" for name in cpp_spelling.C10]
-    names += [f"std::{name}" for name in cpp_spelling.STD]
     arguments = {"c10::Dict": ("int64_t", "double"), "std::array": ("bool", "3")}
     arguments |= {
         f"std::{name}": ("int64_t", "double") for name in ("map", "pair", "unordered_map")
     }
     headers: set[str] = set()
     lines = []
-    for index, name in enumerate(names):
+    for index, name in enumerate(TYPES):
         inner = arguments.get(name, ("double",) if name in of_templates else ())
         type_ = CppType(name, tuple(CppType(one) for one in inner), True, "&")
         signature = CppSignature(CppType("void"), (CppParameter(type_, "x"),))
-        declared = spell_signature(signature, Names(Aliases({}), {}, {}))
+        declared = spell_signature(signature, Names({}))
         lines.append(f"void f{index}({declared.signature.parameters[0].type} x);\n")
         headers.update(declared.headers)
     lines = [f"#include <{header}>\n" for header in sorted(headers)] + lines

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -59,9 +60,7 @@ class CppSignature(Struct, frozen=True):
     returns: CppType | None
     parameters: tuple[CppParameter, ...] = ()
 
-    def schema(
-        self, aliases: Aliases, classes: Mapping[str, str], names: Sequence[str] = ()
-    ) -> str:
+    def schema(self, declared: Names, classes: Mapping[str, str], names: Sequence[str] = ()) -> str:
         """Return the arguments and returns of the schema, `(Tensor _0, int _1) -> Tensor _0`.
 
         `classes` maps C++ names of custom classes to those in schemas. `names` are those of the arguments, with their
@@ -69,9 +68,9 @@ class CppSignature(Struct, frozen=True):
         """
         if self.returns is None:
             raise NoSchemaType("the return type of the lambda")
-        inference = _TypeInference(aliases, classes)
+        inference = _TypeInference(declared, classes)
         arguments = [inference.schema_type(parameter.type) for parameter in self.parameters]
-        result = aliases.resolved(self.returns)
+        result = declared.resolved(self.returns)
         if result.name == "void" and not result.mark:
             results = []
         elif result.name == "std::tuple":
@@ -90,11 +89,16 @@ class NoSchemaType(Exception):
     """A C++ type from which PyTorch infers no schema type, or one that the sources do not define."""
 
 
-class Aliases(Struct, frozen=True):
-    """The `using` and `typedef` declarations of a file: types by name, and the namespaces of `using namespace`."""
+class Names(Struct, frozen=True):
+    """The `using` and `typedef` declarations of a file: types by name, and the namespaces of `using namespace`.
+
+    `namespaces` are other names of namespaces, `imported` those of functions and others.
+    """
 
     types: Mapping[str, CppType]
     opened: Sequence[str] = ()
+    namespaces: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    imported: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
     def resolved(self, type_: CppType, depth: int = 8) -> CppType:
         """Return the type that an alias stands for; other types unchanged. At most `depth` aliases are followed."""
@@ -125,12 +129,12 @@ _OF_STD = frozenset(
 
 
 class _TypeInference(Struct, frozen=True):
-    aliases: Aliases
+    names: Names
     classes: Mapping[str, str]
 
     def schema_type(self, type_: CppType) -> str:
         """Return the schema type. Raises NoSchemaType."""
-        resolved = self.aliases.resolved(type_)
+        resolved = self.names.resolved(type_)
         if "*" in resolved.mark or "[]" in resolved.mark:
             raise NoSchemaType(str(type_))
         name = unqualified(resolved.name)
@@ -206,7 +210,7 @@ class FunctionName(Struct, frozen=True):
 
 
 class Kernel(Located, Struct, frozen=True):
-    """A registered kernel. Only functions have a `name`. `signature` is that of a lambda, or the type to which a function is
+    """A registered kernel, and the `key` of a `torch::dispatch` around it. Only functions have a `name`. `signature` is that of a lambda, or the type to which a function is
     cast, which chooses among overloads. `code` is shown in messages."""
 
     kind: KernelKind
@@ -214,6 +218,7 @@ class Kernel(Located, Struct, frozen=True):
     span: Span
     name: FunctionName | None = None
     signature: CppSignature | None = None
+    key: str | None = None
 
 
 class Definition(Located, Struct, frozen=True):

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from opgen.diagnostics import Located, Span
 from opgen.importing.common.registrations import (
-    Aliases,
     CppParameter,
     CppSignature,
     CppType,
     FunctionName,
+    Names,
 )
 from opgen.importing.cpp.grammar import Grammar, Node, Piece
 from opgen.importing.cpp.text import CppText, Includes, Scope, excerpt
@@ -263,14 +263,6 @@ class CppFunction(Located, Struct, frozen=True):
         return "::".join(self.path)
 
 
-class Names(Struct, frozen=True):
-    """The `using` declarations of a file: aliases of types, aliases of namespaces, and names such as functions."""
-
-    aliases: Aliases
-    namespaces: Mapping[str, tuple[str, ...]]
-    imported: Mapping[str, tuple[str, ...]]
-
-
 class Functions:
     """Finds functions by name, on demand."""
 
@@ -321,7 +313,7 @@ class Functions:
         if self._types is None:
             headers = [text for text in self._texts if text.source.path.endswith(HEADERS)]
             read = (_read_names(text, self._grammar, {}) for text in headers)
-            self._types = dict(chain.from_iterable(names.aliases.types.items() for names in read))
+            self._types = dict(chain.from_iterable(names.types.items() for names in read))
         return self._types
 
     # Where a name may be
@@ -338,7 +330,7 @@ class Functions:
         if name.is_absolute:
             return
         imported = None if name.qualifiers else names.imported.get(name.base)
-        opened = [(*one.split("::"), *last) for one in names.aliases.opened]
+        opened = [(*one.split("::"), *last) for one in names.opened]
         for path in (*([imported] if imported else []), *opened):
             for count in range(len(around), -1, -1):
                 yield (*around[:count], *path)
@@ -494,7 +486,7 @@ def _read_names(text: CppText, grammar: Grammar, others: Mapping[str, CppType]) 
     namespaces = {
         alias[1]: _parts(alias[2]) for alias in _outside_of_functions(text, _NAMESPACE_ALIAS)
     }
-    return Names(Aliases(types, tuple(dict.fromkeys(opened))), namespaces, imported)
+    return Names(types, tuple(dict.fromkeys(opened)), namespaces, imported)
 
 
 def _outside_of_functions(text: CppText, pattern: re.Pattern[str]) -> tuple[re.Match[str], ...]:

@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
-from opgen.diagnostics import Span
 from opgen.importing.cpp.text import MAX_PIECE, Excerpt
 
 __all__ = ["Grammar", "Node", "Piece"]
@@ -56,9 +55,6 @@ class Piece(Struct, frozen=True):
     def code(self, node: Node) -> str:
         """Return the source of `node`, without comments, and with single spaces for white space."""
         return " ".join(self.excerpt.code_between(self.start(node), self.end(node)).split())
-
-    def span(self, node: Node) -> Span:
-        return self.excerpt.text.span(self.start(node), self.end(node))
 
 
 class Grammar:

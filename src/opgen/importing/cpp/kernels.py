@@ -31,26 +31,19 @@ _PART = re.compile(r"\w+\s*(?:<.*>)?", re.DOTALL)
 _LAST = re.compile(r"(?:template\s+)?(\w+)\s*(<.*>)?", re.DOTALL)
 
 
-class RegisteredKernel(Struct, frozen=True):
-    """A kernel, and the dispatch key of a `torch::dispatch` around it, if there is one."""
-
-    kernel: Kernel
-    key: str | None = None
-
-
 class KernelReader(Struct, frozen=True):
     """Reads kernels, through constants and macros."""
 
     constants: Constants
     functions: Functions
 
-    def read(self, argument: Argument) -> RegisteredKernel:
+    def read(self, argument: Argument) -> Kernel:
         """Return the kernel of an argument. Its kind is `unknown` if it is known only at run time."""
         if argument.piece is None or argument.node is None:
             return _unknown(argument)
         return self._read(argument.piece, argument.node, argument, _MAX_DEPTH)
 
-    def _read(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
+    def _read(self, piece: Piece, node: Node, whole: Argument, depth: int) -> Kernel:
         inner = _inner(node)
         if depth <= 0:
             return _unknown(whole)
@@ -61,8 +54,7 @@ class KernelReader(Struct, frozen=True):
             signature = read_lambda(piece, node)
             if signature is not None and signature.returns is None:
                 signature = replace(signature, returns=self._returned(piece, node))
-            kernel = Kernel(KernelKind.unnamed, "a lambda", whole.span, signature=signature)
-            return RegisteredKernel(kernel)
+            return Kernel(KernelKind.unnamed, "a lambda", whole.span, signature=signature)
         if node.type in _NAMES:
             return self._named(piece, node, whole, depth)
         if node.type == "call_expression":
@@ -88,13 +80,12 @@ class KernelReader(Struct, frozen=True):
             returns = function.signature.returns
             if returns is None or function.template:
                 return None
-            aliases = self.functions.names_of(function.text).aliases
             # `auto`, as PyTorch's compiler deduces it, has no reference.
-            resolved = aliases.resolved(returns)
+            resolved = self.functions.names_of(function.text).resolved(returns)
             types.add(replace(resolved, is_const=False, mark=resolved.mark.replace("&", "")))
         return types.pop() if len(types) == 1 else None
 
-    def _named(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
+    def _named(self, piece: Piece, node: Node, whole: Argument, depth: int) -> Kernel:
         written = piece.code(node)
         if node.type == "identifier":
             text, macros = piece.excerpt.text, self.constants.macros
@@ -105,22 +96,22 @@ class KernelReader(Struct, frozen=True):
             values = [self.constants.parse_body(body, text) for body in bodies]
             for value in (*values, *self.constants.initializers(written, text))[:1]:
                 if value.piece is not None and value.node is not None:
-                    registered = self._read(value.piece, value.node, value, depth - 1)
-                    return _at(registered, whole)
+                    read = self._read(value.piece, value.node, value, depth - 1)
+                    return replace(read, span=whole.span)
         name = find_function_name(written)
         if name is None:
             return _unknown(whole)
-        return RegisteredKernel(Kernel(KernelKind.function, str(name), whole.span, name))
+        return Kernel(KernelKind.function, str(name), whole.span, name)
 
-    def _called(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
+    def _called(self, piece: Piece, node: Node, whole: Argument, depth: int) -> Kernel:
         name, owner, arguments = callee(piece, node)
         if name == "makeFallthrough":
-            return RegisteredKernel(Kernel(KernelKind.fallthrough, FALLTHROUGH, whole.span))
+            return Kernel(KernelKind.fallthrough, FALLTHROUGH, whole.span)
         if name == "dispatch" and len(arguments) == 2:
             key = self.constants.find_key(_as_argument(piece, arguments[0]))
             return replace(self._read(piece, arguments[1], whole, depth - 1), key=key)
         if _BOXED.fullmatch(name):
-            return RegisteredKernel(Kernel(KernelKind.boxed, _shown(whole), whole.span))
+            return Kernel(KernelKind.boxed, _shown(whole), whole.span)
         inner = owner if name == "debug" else next(iter(arguments), None)
         if inner is not None and name in _KERNEL_CALLS:
             read = self._read(piece, inner, whole, depth - 1)
@@ -129,7 +120,7 @@ class KernelReader(Struct, frozen=True):
         value = self.constants.expand(_as_argument(piece, node))
         if value is None or value.piece is None or value.node is None:
             return _unknown(whole)
-        return _at(self._read(value.piece, value.node, value, depth - 1), whole)
+        return replace(self._read(value.piece, value.node, value, depth - 1), span=whole.span)
 
 
 def find_function_name(code: str) -> FunctionName | None:
@@ -182,24 +173,19 @@ def _type_argument(node: Node) -> Node | None:
     return None if arguments is None else next(iter(named_children(arguments)), None)
 
 
-def _cast(registered: RegisteredKernel, piece: Piece, type_: Node | None) -> RegisteredKernel:
+def _cast(kernel: Kernel, piece: Piece, type_: Node | None) -> Kernel:
     """Return a kernel that is cast to `type_`, if it is a function that is not cast yet."""
-    kernel = registered.kernel
     if type_ is None or kernel.kind is not KernelKind.function or kernel.signature is not None:
-        return registered
-    return replace(registered, kernel=replace(kernel, signature=read_cast(piece, type_)))
-
-
-def _at(registered: RegisteredKernel, whole: Argument) -> RegisteredKernel:
-    return replace(registered, kernel=replace(registered.kernel, span=whole.span))
+        return kernel
+    return replace(kernel, signature=read_cast(piece, type_))
 
 
 def _as_argument(piece: Piece, node: Node) -> Argument:
     return Argument(piece.excerpt, piece.start(node), piece.end(node), piece, node)
 
 
-def _unknown(whole: Argument) -> RegisteredKernel:
-    return RegisteredKernel(Kernel(KernelKind.unknown, _shown(whole), whole.span))
+def _unknown(whole: Argument) -> Kernel:
+    return Kernel(KernelKind.unknown, _shown(whole), whole.span)
 
 
 def _shown(argument: Argument) -> str:

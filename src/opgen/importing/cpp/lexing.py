@@ -46,20 +46,18 @@ _NEXT = frozenset({"elif", "elifdef", "elifndef", "else"})
 def read_cpp(source: Source) -> CppText:
     """Lex `source`. Any text is accepted."""
     code, masked, directives = _pieces(source.text)
-    branches, branch_table = _Branches().read(directives, len(code))
-    brackets = _Brackets(masked)
-    scope_table = brackets.read(directives)
-    starts = tuple(branch.start for branch in branches)
+    structure = _Structure(masked)
+    structure.read(directives)
     return CppText(
         source,
         code,
         masked,
         directives,
-        branches,
-        starts,
-        branch_table,
-        scope_table,
-        brackets.closings,
+        tuple(structure.branches),
+        tuple(branch.start for branch in structure.branches),
+        structure.branch_table(),
+        structure.scope_table(),
+        structure.closings,
     )
 
 
@@ -110,13 +108,16 @@ def _directive(match: re.Match[str]) -> Directive:
 class _OpenIf(Struct):
     """An `#if` before its `#endif`. `parent` is the branch around it, `has_else` whether an `#else` was read.
 
-    `failed` are the negated conditions of the branches so far. An include guard counts as if it had an `#else`.
+    `failed` are the negated conditions of the branches so far. An include guard counts as if it had an `#else`. `before` is
+    the innermost bracket before it, and `ends` those at the end of each branch so far.
     """
 
     group: Group
     parent: Branch | None
-    failed: list[str]
     has_else: bool
+    before: _OpenBracket | None
+    failed: list[str] = field(default_factory=list)
+    ends: list[_OpenBracket | None] = field(default_factory=list)
 
     def condition(self, last: str) -> str:
         """Return the condition that the branches so far are not compiled, and that `last`, if not empty, holds."""
@@ -133,60 +134,6 @@ class _OpenIf(Struct):
             self.failed += [part for part in (_negated(condition),) if part not in ALWAYS]
         elif len(self.failed) == _MOST_CONDITIONS:
             self.failed.append("...")
-
-
-class _Branches(Struct):
-    """Reads the directives in order. Errors in them are ignored: the compiler reports them."""
-
-    branches: list[Branch] = field(default_factory=list)
-    offsets: list[int] = field(default_factory=lambda: [0])
-    innermost: list[Branch | None] = field(default_factory=lambda: [None])
-    open: list[_OpenIf] = field(default_factory=list)
-
-    def read(
-        self, directives: tuple[Directive, ...], size: int
-    ) -> tuple[tuple[Branch, ...], Table[Branch | None]]:
-        for place, directive in enumerate(directives):
-            if directive.word in _OPENERS:
-                self._begin(directive, _is_guard(directive, directives[place + 1 : place + 2]))
-            elif self.open and directive.word in _NEXT:
-                self._next(directive)
-            elif self.open and directive.word == "endif":
-                self._end(directive)
-        for left in self.open:
-            left.group.branches[-1].end = size
-        return tuple(self.branches), (tuple(self.offsets), tuple(self.innermost))
-
-    def _begin(self, directive: Directive, is_guard: bool) -> None:
-        condition = "" if is_guard else _condition(directive)
-        open_if = _OpenIf(Group([]), self.innermost[-1], [], is_guard)
-        open_if.add(condition)
-        self.open.append(open_if)
-        self._add(open_if, directive, condition)
-
-    def _next(self, directive: Directive) -> None:
-        open_if = self.open[-1]
-        open_if.group.branches[-1].end = directive.start
-        condition = "" if directive.word == "else" else _condition(directive)
-        self._add(open_if, directive, open_if.condition(condition))
-        open_if.add(condition)
-
-    def _end(self, directive: Directive) -> None:
-        open_if = self.open.pop()
-        open_if.group.branches[-1].end = directive.start
-        open_if.group.otherwise = "" if open_if.has_else else open_if.condition("")
-        self._record(directive.end, open_if.parent)
-
-    def _add(self, open_if: _OpenIf, directive: Directive, condition: str) -> None:
-        start, group = directive.end, open_if.group
-        branch = Branch(start, start, condition, open_if.parent, group, len(group.branches))
-        group.branches.append(branch)
-        self.branches.append(branch)
-        self._record(start, branch)
-
-    def _record(self, offset: int, branch: Branch | None) -> None:
-        self.offsets.append(offset)
-        self.innermost.append(branch)
 
 
 def _condition(directive: Directive) -> str:
@@ -236,27 +183,76 @@ class _OpenBracket(Struct, frozen=True, eq=False):
     depth: int
 
 
-class _Brackets(Struct):
-    """Matches brackets. Each branch of an `#if` begins with the brackets that are open before the `#if`."""
+class _Structure(Struct):
+    """Matches brackets, and finds the branches of each `#if`, which begin with the brackets that are open before it.
+
+    Errors in directives are ignored: the compiler reports them.
+    """
 
     masked: str
     closings: dict[int, int] = field(default_factory=dict)
-    offsets: list[int] = field(default_factory=lambda: [0])
-    innermost: list[Scope | None] = field(default_factory=lambda: [None])
+    branches: list[Branch] = field(default_factory=list)
+    # From each offset on, the innermost scope and branch.
+    scopes: list[tuple[int, Scope | None]] = field(default_factory=lambda: [(0, None)])
+    innermost: list[tuple[int, Branch | None]] = field(default_factory=lambda: [(0, None)])
     current: _OpenBracket | None = None
-    # For each open `#if`: the innermost bracket before it, and at the end of each branch so far.
-    open: list[tuple[_OpenBracket | None, list[_OpenBracket | None]]] = field(default_factory=list)
+    open: list[_OpenIf] = field(default_factory=list)
     # Scopes of earlier branches that end together with a scope of the last branch.
     twins: dict[int, list[Scope]] = field(default_factory=dict)
 
-    def read(self, directives: tuple[Directive, ...]) -> Table[Scope | None]:
+    def scope_table(self) -> Table[Scope | None]:
+        return tuple(at for at, _ in self.scopes), tuple(one for _, one in self.scopes)
+
+    def branch_table(self) -> Table[Branch | None]:
+        return tuple(at for at, _ in self.innermost), tuple(one for _, one in self.innermost)
+
+    def read(self, directives: tuple[Directive, ...]) -> None:
         position = 0
-        for directive in directives:
+        for place, directive in enumerate(directives):
             self._read_between(position, directive.start)
-            self._directive(directive)
+            if directive.word in _OPENERS:
+                self._begin(directive, _is_guard(directive, directives[place + 1 : place + 2]))
+            elif self.open and directive.word in _NEXT:
+                self._next(directive)
+            elif self.open and directive.word == "endif":
+                self._end_if(directive)
             position = directive.end
         self._read_between(position, len(self.masked))
-        return tuple(self.offsets), tuple(self.innermost)
+        for left in self.open:
+            left.group.branches[-1].end = len(self.masked)
+
+    def _begin(self, directive: Directive, is_guard: bool) -> None:
+        condition = "" if is_guard else _condition(directive)
+        open_if = _OpenIf(Group([]), self.innermost[-1][1], is_guard, self.current)
+        self.open.append(open_if)
+        self._add(open_if, directive, condition)
+        open_if.add(condition)
+
+    def _next(self, directive: Directive) -> None:
+        open_if = self.open[-1]
+        open_if.group.branches[-1].end = directive.start
+        condition = "" if directive.word == "else" else _condition(directive)
+        self._add(open_if, directive, open_if.condition(condition))
+        open_if.add(condition)
+        open_if.ends.append(self.current)
+        self._enter(directive.end, open_if.before)
+
+    def _end_if(self, directive: Directive) -> None:
+        open_if = self.open.pop()
+        open_if.group.branches[-1].end = directive.start
+        open_if.group.otherwise = "" if open_if.has_else else open_if.condition("")
+        self.innermost.append((directive.end, open_if.parent))
+        for end in open_if.ends:
+            self._pair(end, self.current)
+        if not open_if.ends and self._is_open_without(open_if.before):
+            self._enter(directive.end, open_if.before)
+
+    def _add(self, open_if: _OpenIf, directive: Directive, condition: str) -> None:
+        start, group = directive.end, open_if.group
+        branch = Branch(start, start, condition, open_if.parent, group, len(group.branches))
+        group.branches.append(branch)
+        self.branches.append(branch)
+        self.innermost.append((start, branch))
 
     def _read_between(self, start: int, end: int) -> None:
         for match in _BRACKET.finditer(self.masked, start, end):
@@ -305,20 +301,6 @@ class _Brackets(Struct):
             ended.end = offset
             pending += self.twins.pop(id(ended), ())
 
-    def _directive(self, directive: Directive) -> None:
-        if directive.word in _OPENERS:
-            self.open.append((self.current, []))
-        elif self.open and directive.word in _NEXT:
-            before, ends = self.open[-1]
-            ends.append(self.current)
-            self._enter(directive.end, before)
-        elif self.open and directive.word == "endif":
-            before, ends = self.open.pop()
-            for end in ends:
-                self._pair(end, self.current)
-            if not ends and self._is_open_without(before):
-                self._enter(directive.end, before)
-
     def _is_open_without(self, before: _OpenBracket | None) -> bool:
         """Return whether an `#if` without `#else` closed a bracket that another build leaves open: one of no other `#if`."""
         kept = 0 if self.current is None else self.current.offset + 1
@@ -339,8 +321,7 @@ class _Brackets(Struct):
 
     def _enter(self, offset: int, bracket: _OpenBracket | None) -> None:
         self.current = bracket
-        self.offsets.append(offset)
-        self.innermost.append(None if bracket is None else bracket.scope)
+        self.scopes.append((offset, None if bracket is None else bracket.scope))
 
 
 def _kind_and_name(masked: str, start: int, brace: int) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from opgen.importing.common.registrations import (
     CLASSES,
     Definition,
     Implementation,
+    Kernel,
     Problems,
     Reading,
     Registration,
@@ -30,7 +31,7 @@ from opgen.importing.cpp.constants import (
     read_chain,
 )
 from opgen.importing.cpp.functions import Functions
-from opgen.importing.cpp.kernels import KernelReader, RegisteredKernel
+from opgen.importing.cpp.kernels import KernelReader
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import (
     DEF,
@@ -81,23 +82,21 @@ _IGNORED = frozenset({"reset", "_resolve"})
 
 
 class Block(Struct, frozen=True):
-    """A block of a library: its namespace, its key if it has one, and the name of the library's variable."""
+    """A block of a library: its namespace, its key if it has one, and the name of the library's variable.
 
+    `start` is after the opening brace, `end` at the closing one. `head` is the macro that opens it, up to its brace, and
+    `kind` that of the library.
+    """
+
+    text: CppText
     namespace: str
     key: str | None
     variable: str
     start: int
     end: int
     conditions: tuple[str, ...] = ()
-
-
-class Opened(Struct, frozen=True):
-    """A block as the text has it: `head` is the macro that opens it, up to its brace, and `end` its closing brace."""
-
-    text: CppText
-    block: Block
-    head: Span
-    kind: str
+    head: Span | None = None
+    kind: str = ""
 
 
 # A call, None for a macro, and what it registers.
@@ -151,7 +150,7 @@ class CppReader:
     ) -> None:
         self.reading = reading
         # All blocks and statements of the sources, but those in expansions of macros.
-        self.opened: list[Opened] = []
+        self.opened: list[Block] = []
         self.statements: list[Statement] = []
         # The kinds of the libraries that define operators of a namespace.
         self._kinds: dict[str, set[str]] = {}
@@ -178,7 +177,7 @@ class CppReader:
         """Read the blocks of a file, in order."""
         self._calls_left = _MOST_CALLS
         for block in self._blocks(text):
-            self._body(text, block, 0)
+            self._body(block, 0)
             self._fake_module = None
         for use in self._macro_uses(text, 0, len(text.masked)):
             known = len(self.reading.registrations)
@@ -217,26 +216,30 @@ class CppReader:
                         span,
                         hint=f"call them as torch.ops.{namespace}.f",
                     )
-                    self._functions_of(text, Block(namespace, None, written[1], brace + 1, end))
+                    self._functions_of(Block(text, namespace, None, written[1], brace + 1, end))
 
-    def _functions_of(self, text: CppText, block: Block) -> None:
+    def _functions_of(self, block: Block) -> None:
         """Read `m.def("f", &f, "what it does", py::arg("x"), py::arg("n") = 3)`."""
-        done = block.start
-        variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
-        for use in variable.finditer(text.masked, block.start, block.end):
-            if use.start() < done or text.is_dead(use.start()):
-                continue
-            grammar = self._constants.grammar
-            calls, done = read_chain(text, use.start(), use.end(), block.end, grammar)
+        for use, calls, _ in self._chains(block):
             if not calls:
                 message = f"this use of the pybind11 module '{block.variable}' is not read"
-                self.reading.problems.warn("W1160", message, text.span(*use.span()))
+                self.reading.problems.warn("W1160", message, block.text.span(*use.span()))
             for call in calls:
                 if call.method == "def" and len(call.arguments) > 1:
                     self._function_of(block, call)
                 elif call.method not in ("doc", "def_submodule", "attr"):
                     message = f"'{call.method}' of a pybind11 module is not read"
                     self.reading.problems.warn("W1160", message, call.span)
+
+    def _chains(self, block: Block) -> Iterator[tuple[re.Match[str], tuple[Call, ...], int]]:
+        """Yield each use of a block's variable, the calls on it, and where they end."""
+        text, done = block.text, block.start
+        variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
+        for use in variable.finditer(text.masked, block.start, block.end):
+            if use.start() >= done and not text.is_dead(use.start()):
+                grammar = self._constants.grammar
+                calls, done = read_chain(text, use.start(), use.end(), block.end, grammar)
+                yield use, calls, done
 
     def _function_of(self, block: Block, call: Call) -> None:
         name, function, *rest = call.arguments
@@ -299,10 +302,12 @@ class CppReader:
             return None
         scope_end = text.find_closing(brace)
         body_end = len(text.masked) if scope_end is None else scope_end
-        block = Block(namespace, key, library.variable, brace + 1, body_end)
+        block = Block(
+            text, namespace, key, library.variable, brace + 1, body_end, (), span, library.kind
+        )
         self._kinds.setdefault(namespace, set()).add(library.kind)
         if text in self._own and scope_end is not None:
-            self.opened.append(Opened(text, block, span, library.kind))
+            self.opened.append(block)
         return block
 
     def _namespace_of(self, text: CppText, code: str, span: Span) -> str | None:
@@ -329,43 +334,40 @@ class CppReader:
 
     # Contents of a block
 
-    def _body(self, text: CppText, block: Block, depth: int) -> None:
-        done, first = block.start, len(self.reading.registrations)
+    def _body(self, block: Block, depth: int) -> None:
+        text, first = block.text, len(self.reading.registrations)
         self._read.setdefault(text, []).append((block.start, block.end))
-        variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
-        for use in variable.finditer(text.masked, block.start, block.end):
-            if use.start() < done or text.is_dead(use.start()):
-                continue
+        for use, calls, end in self._chains(block):
             if self._calls_left <= 0:
-                self._report_too_many(text, use.start())
+                message = f"more than {_MOST_CALLS} registrations are not read"
+                span = text.span(use.start(), use.start() + 1)
+                self.reading.problems.warn("W1175", message, span)
                 return
-            calls, done = read_chain(
-                text, use.start(), use.end(), block.end, self._constants.grammar
-            )
             self._calls_left -= max(1, len(calls))
             if not calls:
-                self._other_use(text, block, use.start(), use.end(), depth)
-            registered = self._chain(text, block, calls)
-            self._add_statement(Statement(text, use.start(), done, registered))
-        for start, end, insert in self._pieces(text, block, depth):
+                self._other_use(block, use.start(), use.end(), depth)
+            registered = self._chain(block, calls)
+            self._add_statement(Statement(text, use.start(), end, registered))
+        for start, stop, insert in self._pieces(block, depth):
             registrations = self.reading.registrations
             known = len(registrations)
             insert()
             made = registrations[known:]
             del registrations[known:]
-            if end is not None:
-                self._add_statement(Statement(text, start, end, [(None, made)]))
+            if stop is not None:
+                self._add_statement(Statement(text, start, stop, [(None, made)]))
             # They come before what follows them in this block.
             later = (n for n in range(first, known) if start < _start_in(registrations[n], text))
             at = next(later, known)
             registrations[at:at] = made
         if depth == 0:
-            self._unknown_macros(text, block)
+            self._unknown_macros(block)
 
     def _pieces(
-        self, text: CppText, block: Block, depth: int
+        self, block: Block, depth: int
     ) -> Iterator[tuple[int, int | None, Callable[[], object]]]:
         """Yield where macros start and end in a block, and where files are included; and functions that read them."""
+        text = block.text
         for use in self._macro_uses(text, block.start, block.end):
             yield use.start, use.end, partial(self._expand, text, use, block, depth)
         for directive in text.directives:
@@ -376,8 +378,8 @@ class CppReader:
                     span = text.span(directive.start, directive.end)
                     self.reading.problems.warn("W1160", message, span, hint="also pass that file")
                 for included in named:
-                    inside = replace(block, start=0, end=len(included.masked))
-                    yield directive.start, None, partial(self._body, included, inside, depth + 1)
+                    inside = replace(block, text=included, start=0, end=len(included.masked))
+                    yield directive.start, None, partial(self._body, inside, depth + 1)
 
     # Macros around registrations
 
@@ -428,13 +430,13 @@ class CppReader:
         if block is None:
             for inner in self._blocks(expanded):
                 inner = replace(inner, conditions=_merged(conditions, inner.conditions))
-                self._body(expanded, inner, depth + 1)
+                self._body(inner, depth + 1)
             self._older(expanded)
         else:
             conditions = _merged(block.conditions, conditions)
             end = len(expanded.masked)
-            inside = replace(block, start=0, end=end, conditions=conditions)
-            self._body(expanded, inside, depth + 1)
+            inside = replace(block, text=expanded, start=0, end=end, conditions=conditions)
+            self._body(inside, depth + 1)
         self.reading = reading
         if made.problems.count or not made.registrations or made.unknown_namespaces or made.classes:
             return False
@@ -450,7 +452,7 @@ class CppReader:
             reading.registrations.append(replace(registration, span=span))
         return True
 
-    def _chain(self, text: CppText, block: Block, calls: Sequence[Call]) -> list[Registered]:
+    def _chain(self, block: Block, calls: Sequence[Call]) -> list[Registered]:
         """Read the calls on a library. Return them, each with what it registers."""
         registered: list[Registered] = []
         is_class = False
@@ -458,18 +460,18 @@ class CppReader:
             known = len(self.reading.registrations)
             if not is_class:
                 merged = _merged(block.conditions, call.conditions)
-                self._call(text, block, replace(call, conditions=merged))
+                self._call(block, replace(call, conditions=merged))
             registered.append((call, self.reading.registrations[known:]))
             # The calls after it define methods of the class.
             is_class = is_class or call.method == "class_"
         return registered
 
-    def _call(self, text: CppText, block: Block, call: Call) -> None:
+    def _call(self, block: Block, call: Call) -> None:
         match call.method:
             case "def":
-                self._def(text, block, call)
+                self._def(block, call)
             case "impl":
-                self._impl(text, block, call)
+                self._impl(block, call)
             case "fallback":
                 key = block.key or "all keys"
                 message = f"a fallback for {key} belongs to no operator"
@@ -482,7 +484,7 @@ class CppReader:
                 message = f"'{call.method}' is not understood"
                 self.reading.problems.warn("W1160", message, call.span)
 
-    def _def(self, text: CppText, block: Block, call: Call, *, is_older: bool = False) -> None:
+    def _def(self, block: Block, call: Call, *, is_older: bool = False) -> None:
         if not call.arguments:
             return
         first, *rest = call.arguments
@@ -490,8 +492,8 @@ class CppReader:
         if name_or_schema is None:
             # A macro may stand for several arguments.
             use = _Use("", call.span.start, call.span.end)
-            is_macro = text.masked[call.span.start] != "." and self._constants.expand(first)
-            if not is_macro or not self._expand(text, use, block, 1):
+            is_macro = block.text.masked[call.span.start] != "." and self._constants.expand(first)
+            if not is_macro or not self._expand(block.text, use, block, 1):
                 self._report_string(first, "schema")
             return
         tags, kernel = self._tags_and_kernel(rest)
@@ -502,7 +504,7 @@ class CppReader:
         block: Block,
         call: Call,
         written: str,
-        kernel: RegisteredKernel | None,
+        kernel: Kernel | None,
         tags: tuple[str, ...] = (),
         arguments: tuple[str, ...] = (),
         *,
@@ -532,9 +534,9 @@ class CppReader:
 
     def _tags_and_kernel(
         self, arguments: Sequence[Argument]
-    ) -> tuple[tuple[str, ...], RegisteredKernel | None]:
+    ) -> tuple[tuple[str, ...], Kernel | None]:
         tags: tuple[str, ...] = ()
-        kernel: RegisteredKernel | None = None
+        kernel: Kernel | None = None
         for argument in arguments:
             listed = self._constants.find_tags(argument)
             if listed is not None:
@@ -543,7 +545,7 @@ class CppReader:
                 kernel = self._kernels.read(argument)
         return tags, kernel
 
-    def _impl(self, text: CppText, block: Block, call: Call) -> None:
+    def _impl(self, block: Block, call: Call) -> None:
         if not 2 <= len(call.arguments) <= 4:
             message = "impl takes a name and a kernel"
             self.reading.problems.warn("W1160", message, call.span)
@@ -566,10 +568,10 @@ class CppReader:
         self.reading.registrations.append(self._row(block, namespace, name[1], kernel, call))
 
     def _row(
-        self, block: Block, namespace: str, name: str, kernel: RegisteredKernel, call: Call
+        self, block: Block, namespace: str, name: str, kernel: Kernel, call: Call
     ) -> Implementation:
         key = kernel.key or block.key or CATCH_ALL
-        return Implementation(namespace, name, key, kernel.kernel, call.span, call.conditions)
+        return Implementation(namespace, name, key, kernel, call.span, call.conditions)
 
     def _class(self, block: Block, call: Call) -> None:
         name = self._constants.find_string(call.arguments[0]) if call.arguments else None
@@ -598,14 +600,11 @@ class CppReader:
         message = f"the {what} is known only at run time"
         self.reading.problems.warn("W1160", message, argument.span)
 
-    def _report_too_many(self, text: CppText, offset: int) -> None:
-        message = f"more than {_MOST_CALLS} registrations are not read"
-        self.reading.problems.warn("W1175", message, text.span(offset, offset + 1))
-
     # Registrations in functions and macros
 
-    def _other_use(self, text: CppText, block: Block, start: int, end: int, depth: int) -> None:
+    def _other_use(self, block: Block, start: int, end: int, depth: int) -> None:
         """Read a use of the variable that is not a call of its methods: it may be passed to a function that registers."""
+        text = block.text
         passed_to = _PASSED_TO.search(text.masked, max(block.start, start - 200), start)
         if passed_to is not None and passed_to[1] in self._hiding:
             return
@@ -619,10 +618,17 @@ class CppReader:
         for helper in helpers:
             self._called.add(id(helper))
             conditions = _merged(block.conditions, text.conditions(start))
-            inner = Block(
-                block.namespace, block.key, helper.variable, helper.start, helper.end, conditions
+            self._body(
+                replace(
+                    block,
+                    text=helper.text,
+                    variable=helper.variable,
+                    start=helper.start,
+                    end=helper.end,
+                    conditions=conditions,
+                ),
+                depth + 1,
             )
-            self._body(helper.text, inner, depth + 1)
 
     def _hidden(self, text: CppText) -> None:
         """Report uses of the sources' own macros that register, and whose expansions are not understood."""
@@ -673,7 +679,7 @@ class CppReader:
                 span = text.span(*match.span())
                 self.reading.problems.warn("W1160", message, span, hint=hint)
                 continue
-            block = Block("", None, "", match.start(), len(text.masked))
+            block = Block(text, "", None, "", match.start(), len(text.masked))
             grammar = self._constants.grammar
             first = read_brackets(text, match.start(), match.end() - 1, closing, grammar)
             calls, end = read_chain(text, match.start(), closing + 1, block.end, grammar)
@@ -681,7 +687,7 @@ class CppReader:
             for call in (first, *calls):
                 if call.arguments and call.method in ("", "op"):
                     known = len(self.reading.registrations)
-                    self._def(text, block, call, is_older=True)
+                    self._def(block, call, is_older=True)
                     registered.append((call, self.reading.registrations[known:]))
             for one in (one for _, made in registered for one in made):
                 self._kinds.setdefault(one.namespace, set()).add(FRAGMENT)
@@ -690,8 +696,9 @@ class CppReader:
             last = max(end, closing + 1)
             self._add_statement(Statement(text, start, last, registered, is_older=True))
 
-    def _unknown_macros(self, text: CppText, block: Block) -> None:
+    def _unknown_macros(self, block: Block) -> None:
         """Report macros that no source defines, and whose arguments look like a schema."""
+        text = block.text
         for call in _STATEMENT.finditer(text.masked, block.start, block.end):
             closing = text.find_closing(call.end() - 1)
             if closing is None or call[1] in self._hiding or text.is_dead(call.start()):

@@ -13,76 +13,23 @@ from types import MappingProxyType
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from opgen import data
 from opgen.importing.common.registrations import (
     CppParameter,
     CppSignature,
     CppType,
     FunctionName,
     Kernel,
+    Names,
     Problems,
 )
-from opgen.importing.cpp.functions import HEADERS, CppFunction, Functions, Names
+from opgen.importing.cpp.functions import HEADERS, CppFunction, Functions
 from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.inference import instantiate
 
-_TENSOR = "ATen/core/Tensor.h"
-# Types that PyTorch declares in `at`, and often also in `c10` and `torch`, with their headers.
-ATEN: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            (
-                *("Tensor", "Scalar", "ScalarType", "Layout", "MemoryFormat", "Device", "SymInt"),
-                *("IntArrayRef", "TensorList", "ArrayRef", "SymIntArrayRef", "TensorOptions"),
-            ),
-            _TENSOR,
-        ),
-        "Generator": "ATen/core/Generator.h",
-        "ITensorListRef": "ATen/core/IListRef.h",
-        "OptionalIntArrayRef": "c10/util/OptionalArrayRef.h",
-        "OptionalArrayRef": "c10/util/OptionalArrayRef.h",
-        "OptionalSymIntArrayRef": "ATen/core/Tensor.h",
-        "QScheme": "c10/core/QScheme.h",
-    }
-)
-C10: Mapping[str, str] = MappingProxyType(
-    {
-        "List": "ATen/core/List.h",
-        "Dict": "ATen/core/Dict.h",
-        "IValue": "ATen/core/ivalue.h",
-        "SymFloat": "c10/core/SymFloat.h",
-        "SymBool": "c10/core/SymBool.h",
-        "Storage": "c10/core/Storage.h",
-        "Stream": "c10/core/Stream.h",
-        "DeviceIndex": "c10/core/Device.h",
-        "complex": "c10/util/complex.h",
-        "string_view": "c10/util/string_view.h",
-        "optional": "c10/util/Optional.h",
-    }
-)
-STD: Mapping[str, str] = MappingProxyType(
-    {
-        **{name: name for name in ("array", "optional", "string", "string_view", "tuple")},
-        **{name: name for name in ("vector", "map", "unordered_map", "pair", "complex")},
-        **dict.fromkeys(("int8_t", "int32_t", "int64_t", "uint8_t", "uint64_t"), "cstdint"),
-        "pair": "utility",
-        "size_t": "cstddef",
-    }
-)
-# Types of PyTorch's stable ABI.
-STABLE: Mapping[str, str] = MappingProxyType(
-    {
-        "stable::Tensor": "torch/csrc/stable/tensor.h",
-        "stable::Device": "torch/csrc/stable/device.h",
-        **dict.fromkeys(
-            ("headeronly::HeaderOnlyArrayRef", "headeronly::IntHeaderOnlyArrayRef"),
-            "torch/headeronly/util/HeaderOnlyArrayRef.h",
-        ),
-        "headeronly::ScalarType": "torch/headeronly/core/ScalarType.h",
-        "headeronly::Layout": "torch/headeronly/core/Layout.h",
-        "headeronly::MemoryFormat": "torch/headeronly/core/MemoryFormat.h",
-    }
-)
+# Full names of types that PyTorch or C++ declares, with their headers.
+TYPES: Mapping[str, str] = {row[0]: row[1] for row in data.read_rows("cpp_headers.txt")}
 _PLAIN = frozenset(
     {
         *("void", "bool", "char", "int", "long", "short", "float", "double", "unsigned"),
@@ -125,7 +72,7 @@ class _Speller(Struct, frozen=True):
     headers: dict[str, None]
 
     def spell(self, type_: CppType) -> CppType:
-        resolved = self.names.aliases.resolved(type_)
+        resolved = self.names.resolved(type_)
         if "[]" in resolved.mark or resolved.name in ("auto", "..."):
             raise UnknownName(str(type_))
         arguments = tuple(self.spell(argument) for argument in resolved.arguments)
@@ -148,21 +95,16 @@ class _Speller(Struct, frozen=True):
         if name in _PLAIN or name in self.own or name.isdigit():
             self._need("cstdint" if name.endswith("_t") else "")
             return name
-        if root == "std" and rest in STD:
-            return self._known(name, STD[rest])
-        if root == "torch" and rest in STABLE:
-            return self._known(name, STABLE[rest])
+        # `c10::ScalarType` and `at::ScalarType` are the same type.
         last = _OTHER_NAMES.get(rest or name, rest or name)
-        if root in ("", "at", "c10", "torch") and last in ATEN:
-            # `c10::ScalarType` and `at::ScalarType` are the same type.
-            return self._known(f"at::{last}", ATEN[last])
-        if root in ("at", "c10", "torch") and last in C10:
-            return self._known(f"c10::{last}", C10[last])
-        raise UnknownName(name)
-
-    def _known(self, name: str, header: str) -> str:
-        self._need(header)
-        return name
+        spellings = [name]
+        spellings += [f"at::{last}"] if root in ("", "at", "c10", "torch") else []
+        spellings += [f"c10::{last}"] if root in ("at", "c10", "torch") else []
+        known = next((one for one in spellings if one in TYPES), None)
+        if known is None:
+            raise UnknownName(name)
+        self._need(TYPES[known])
+        return known
 
     def _need(self, header: str) -> None:
         if header:

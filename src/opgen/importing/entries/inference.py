@@ -9,11 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.importing.common.registrations import (
-    Aliases,
     CppSignature,
     CppType,
     Definition,
     Kernel,
+    Names,
     NoSchemaType,
     Problems,
     Registration,
@@ -56,7 +56,7 @@ class Inference(Struct, frozen=True):
             self._report(alone, f"the types of {kernel.kind.value} are unknown")
             return None
         if kernel.signature is not None:
-            return self._infer(alone, kernel.signature, self.functions.names_of(text).aliases)
+            return self._infer(alone, kernel.signature, self.functions.names_of(text))
         assert kernel.name is not None
         functions = self.functions.find(kernel.name, text, kernel.span.start)
         if not functions:
@@ -75,8 +75,8 @@ class Inference(Struct, frozen=True):
             if function.instance and function.instance != "".join(kernel.name.template.split()):
                 continue
             signature = instantiate(function, kernel.name.template)
-            aliases = self.functions.names_of(function.text).aliases
-            schema = self._infer(alone, signature, aliases)
+            names = self.functions.names_of(function.text)
+            schema = self._infer(alone, signature, names)
             if schema is None:
                 return None
             schemas.setdefault(schema, function)
@@ -90,9 +90,9 @@ class Inference(Struct, frozen=True):
             self._report(alone, f"no given source declares '{kernel.name}'")
         return None
 
-    def _infer(self, alone: Definition, signature: CppSignature, aliases: Aliases) -> str | None:
+    def _infer(self, alone: Definition, signature: CppSignature, names: Names) -> str | None:
         try:
-            return signature.schema(aliases, self.classes, alone.arguments)
+            return signature.schema(names, self.classes, alone.arguments)
         except NoSchemaType as problem:
             self._report(alone, f"PyTorch infers no schema from {problem}")
             return None

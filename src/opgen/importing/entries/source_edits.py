@@ -16,7 +16,7 @@ from opgen.importing.common.registrations import (
 )
 from opgen.importing.cpp.constants import Call
 from opgen.importing.cpp.macros import DEF
-from opgen.importing.cpp.reader import Opened, Statement
+from opgen.importing.cpp.reader import Block, Statement
 from opgen.importing.cpp.text import CppText, Directive
 from opgen.importing.entries.merge import Entry, leave_out
 
@@ -35,7 +35,7 @@ _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 
 
 def edit_sources(
-    opened: Iterable[Opened],
+    opened: Iterable[Block],
     statements: Iterable[Statement],
     entries: Sequence[Entry],
     problems: Problems,
@@ -58,13 +58,14 @@ def edit_sources(
     namespaces = {entry.namespace for entry in written}
     for block in opened:
         own = edits.setdefault(block.text, [])
-        if _is_empty(block, own):
-            start = _with_comments(block.text, block.head.start)
-            own.append(Edit(block.text.span(start, block.block.end + 1), ""))
-        elif block.kind == DEF and block.block.namespace in namespaces:
-            stable = "STABLE_" if "STABLE" in block.head.text else ""
-            arguments = f"{block.block.namespace}, {block.block.variable}"
-            own.append(Edit(block.head, f"{stable}TORCH_LIBRARY_FRAGMENT({arguments})"))
+        head = block.head
+        if head is not None and _is_empty(block, own):
+            start = _with_comments(block.text, head.start)
+            own.append(Edit(block.text.span(start, block.end + 1), ""))
+        elif head is not None and block.kind == DEF and block.namespace in namespaces:
+            stable = "STABLE_" if "STABLE" in head.text else ""
+            arguments = f"{block.namespace}, {block.variable}"
+            own.append(Edit(head, f"{stable}TORCH_LIBRARY_FRAGMENT({arguments})"))
     kept = [edit for text, own in edits.items() for edit in _without_empty_lines(text, own)]
     return [*kept, *_snippets(written)]
 
@@ -198,9 +199,9 @@ def _has(one: Registration, written: Mapping[str, Entry]) -> bool:
     return row is not None and bool(row.written)
 
 
-def _is_empty(opened: Opened, edits: Iterable[Edit]) -> bool:
+def _is_empty(block: Block, edits: Iterable[Edit]) -> bool:
     """Return whether the edits leave nothing in a block but white space, comments and branches of `#if`."""
-    text, start, end = opened.text, opened.block.start, opened.block.end
+    text, start, end = block.text, block.start, block.end
     inside = [d for d in text.directives if start <= d.start < end]
     if not _is_balanced(inside) or any(d.word == "include" for d in inside):
         return False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
-from itertools import product
 from types import MappingProxyType
 from typing import Any
+
+from opgen.importing.python.values import Value, evaluate, expression
 
 CUSTOM_OPS = frozenset({"custom_op", "triton_op"})
 # Functions that register something in Python, with its description for messages.
@@ -42,13 +43,10 @@ def may_register(node: ast.AST) -> bool:
     return False
 
 
-# The most iterations of one loop, and the most nodes of the iterations of all loops of a module.
-_MOST_ITEMS = 1000
+# The most nodes of the iterations of all loops of a module.
 _MOST_NODES = 100_000
-_MAX_DEPTH = 12
 # Methods that leave a list or a dictionary as it is.
 _READS = frozenset({"items", "keys", "values", "get", "copy", "index", "count", "split"})
-_SAME_ITEMS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "iter"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 
 
@@ -141,129 +139,34 @@ class _Unroller(ast.NodeTransformer):
         self, target: ast.expr, listed: ast.expr, body: Sequence[ast.AST]
     ) -> list[dict[str, ast.expr]] | None:
         """Return the values of the loop's variables in each iteration; None if they are known only at run time."""
-        items = self._items(listed, _MAX_DEPTH)
-        if items is None:
+        items = evaluate(listed, self._find)
+        items = list(items) if isinstance(items, dict) else items
+        if not isinstance(items, list):
             return None
         own = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
         nodes = [n for one in body for n in ast.walk(one)]
         uses = sum(1 for n in nodes if isinstance(n, ast.Name) and n.id in own)
         self._nodes_left -= len(items) * len(nodes)
-        self._nodes_left -= uses * sum(1 for item in items for _ in ast.walk(item))
-        if len(items) > _MOST_ITEMS or self._nodes_left < 0:
+        sizes = (1 for item in items for _ in ast.walk(expression(item, listed)))
+        self._nodes_left -= uses * sum(sizes)
+        if self._nodes_left < 0:
             return None
-        bindings = [self._bind(target, item) for item in items]
+        bindings = [_bind(target, item, listed) for item in items]
         known = [binding for binding in bindings if binding is not None]
         return known if len(known) == len(items) else None
 
-    def _bind(self, target: ast.expr, value: ast.expr) -> dict[str, ast.expr] | None:
-        if isinstance(target, ast.Name):
-            return {target.id: value}
-        if not isinstance(target, ast.Tuple | ast.List):
-            return None
-        parts = self._items(value, _MAX_DEPTH)
-        if parts is None or len(parts) != len(target.elts):
-            return None
-        bound: dict[str, ast.expr] = {}
-        for one, part in zip(target.elts, parts):
-            inner = self._bind(one, part)
-            if inner is None:
-                return None
-            bound |= inner
-        return bound
+    def _find(self, name: ast.Name | ast.Attribute) -> ast.expr | None:
+        return self._constants.get(name.id) if isinstance(name, ast.Name) else None
 
-    # What a loop goes through
 
-    def _items(self, node: ast.expr, depth: int) -> list[ast.expr] | None:
-        """Return the items of an iterable; None if they are known only at run time."""
-        if depth <= 0:
-            return None
-        match node:
-            case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
-                return _joined(
-                    self._items(one.value, depth - 1) if isinstance(one, ast.Starred) else [one]
-                    for one in elements
-                )
-            case ast.Dict():
-                pairs = self._pairs(node, depth)
-                return None if pairs is None else [key for key, _ in pairs]
-            case ast.BinOp(op=ast.Add(), left=left, right=right):
-                return _joined(self._items(side, depth - 1) for side in (left, right))
-            case ast.Call(keywords=[]):
-                return self._called(node, depth - 1)
-            case ast.Name() | ast.Subscript():
-                value = self._value(node, depth)
-                return None if value is None else self._items(value, depth - 1)
+def _bind(target: ast.expr, value: Value, place: ast.expr) -> dict[str, ast.expr] | None:
+    if isinstance(target, ast.Name):
+        return {target.id: expression(value, place)}
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, list):
         return None
-
-    def _value(self, node: ast.expr, depth: int) -> ast.expr | None:
-        """Return the value of a name, or of `TABLE["key"]`."""
-        match node:
-            case ast.Name(id=name):
-                return self._constants.get(name)
-            case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
-                for one, value in self._pairs(owner, depth - 1) or ():
-                    if isinstance(one, ast.Constant) and one.value == key:
-                        return value
-        return None
-
-    def _pairs(self, node: ast.expr, depth: int) -> list[tuple[ast.expr, ast.expr]] | None:
-        """Return the keys and values of a dictionary."""
-        if depth <= 0:
-            return None
-        if isinstance(node, ast.Name | ast.Subscript):
-            value = self._value(node, depth)
-            return None if value is None else self._pairs(value, depth - 1)
-        if not isinstance(node, ast.Dict):
-            return None
-        pairs: list[tuple[ast.expr, ast.expr]] = []
-        for key, value in zip(node.keys, node.values):
-            inner = [(key, value)] if key is not None else self._pairs(value, depth - 1)
-            if inner is None:
-                return None
-            pairs += inner
-        return pairs
-
-    def _called(self, node: ast.Call, depth: int) -> list[ast.expr] | None:
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=owner, attr="items" | "keys" | "values" as part)
-            ):
-                pairs = None if node.args else self._pairs(owner, depth)
-                if pairs is None:
-                    return None
-                if part == "items":
-                    return [_tuple(key, value) for key, value in pairs]
-                return [key if part == "keys" else value for key, value in pairs]
-            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
-                return None if node.args else _located(node, text.split())
-            case ast.Call(func=ast.Name(id="range")):
-                bounds = [one.value for one in node.args if isinstance(one, ast.Constant)]
-                numbers = [one for one in bounds if isinstance(one, int)]
-                if (
-                    len(numbers) != len(node.args)
-                    or not 1 <= len(numbers) <= 3
-                    or numbers[2:] == [0]
-                ):
-                    return None
-                return _located(node, range(*numbers)[: _MOST_ITEMS + 1])
-        function = node.func.id if isinstance(node.func, ast.Name) else ""
-        function = node.func.attr if isinstance(node.func, ast.Attribute) else function
-        lists = [self._items(one, depth) for one in node.args]
-        known = [one for one in lists if one is not None]
-        if len(known) != len(lists) or not known:
-            return None
-        if function in _SAME_ITEMS and len(known) == 1:
-            return known[0]
-        if function == "reversed" and len(known) == 1:
-            return known[0][::-1]
-        if function == "enumerate" and len(known) == 1:
-            numbered = zip(_located(node, range(len(known[0]))), known[0])
-            return [_tuple(number, item) for number, item in numbered]
-        if function == "zip":
-            return [_tuple(*items) for items in zip(*known)]
-        if function == "product" and _product_size(known) <= _MOST_ITEMS:
-            return [_tuple(*items) for items in product(*known)]
-        return None
+    parts = [_bind(one, part, place) for one, part in zip(target.elts, value)]
+    bound = {name: one for part in parts for name, one in (part or {}).items()}
+    return bound if len(value) == len(target.elts) and None not in parts else None
 
 
 class _Bound(ast.NodeTransformer):
@@ -336,32 +239,8 @@ def _carries(body: Sequence[ast.AST], bound: Collection[str]) -> bool:
     )
 
 
-def _joined(parts: Iterable[list[ast.expr] | None]) -> list[ast.expr] | None:
-    joined: list[ast.expr] = []
-    for part in parts:
-        if part is None or len(joined) + len(part) > _MOST_ITEMS:
-            return None
-        joined += part
-    return joined
-
-
 def _flat(statements: Sequence[ast.stmt | list[ast.stmt]]) -> list[ast.stmt]:
     flat: list[ast.stmt] = []
     for one in statements:
         flat += one if isinstance(one, list) else [one]
     return flat
-
-
-def _tuple(*items: ast.expr) -> ast.expr:
-    return ast.copy_location(ast.Tuple(list(items), ast.Load()), items[0])
-
-
-def _located(node: ast.AST, values: Sequence[str] | Sequence[int]) -> list[ast.expr]:
-    return [ast.copy_location(ast.Constant(value), node) for value in values]
-
-
-def _product_size(lists: Sequence[Sequence[ast.expr]]) -> int:
-    size = 1
-    for one in lists:
-        size *= len(one)
-    return size

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from opgen.diagnostics import Source, Span
-from opgen.importing.common.schema_text import MAX_SCHEMA
 from opgen.importing.python.loops import unroll
+from opgen.importing.python.values import Value, evaluate
 
 # The most steps from an expression to its value.
 _MAX_DEPTH = 12
@@ -116,122 +116,25 @@ class PythonModule(Struct, frozen=True, eq=False):
 
     # Constants
 
-    def find_string(
-        self, node: ast.AST | None, around: Around, depth: int = _MAX_DEPTH
-    ) -> str | None:
+    def value(self, node: ast.expr, around: Around) -> Value:
+        """Return the value of an expression; what is known only at run time is an expression."""
+
+        def find(name: ast.Name | ast.Attribute) -> ast.expr | None:
+            # A table that other code fills, too, is not known.
+            is_filled = f"{ast.unparse(name)}[]" in self.assigned
+            return None if is_filled else self.find_value(name, around)
+
+        return evaluate(node, find)
+
+    def find_string(self, node: ast.expr | None, around: Around) -> str | None:
         """Return the string that an expression evaluates to; None if it is known only at run time."""
-        if node is None or depth <= 0:
-            return None
-        match node:
-            case ast.Constant(value=str(text)):
-                return text
-            case ast.JoinedStr(values=parts):
-                return self._join([self._part(part, around, depth) for part in parts])
-            case ast.BinOp(op=ast.Add(), left=left, right=right):
-                sides = (left, right)
-                return self._join([self.find_string(s, around, depth - 1) for s in sides])
-            case ast.Call(
-                func=ast.Attribute(value=owner, attr="strip" | "lstrip" | "rstrip"), args=[]
-            ):
-                inner = self.find_string(owner, around, depth - 1)
-                return None if inner is None else inner.strip()
-            case ast.Call(args=[argument]) if self.dotted(node.func).endswith("dedent"):
-                return self.find_string(argument, around, depth - 1)
-            case ast.Call(func=ast.Attribute(value=owner, attr="format")):
-                return self._formatted(owner, node, around, depth)
-            case ast.Call(
-                func=ast.Attribute(value=owner, attr="lower" | "upper" as method), args=[]
-            ):
-                inner = self.find_string(owner, around, depth - 1)
-                return None if inner is None else getattr(inner, method)()
-            case ast.BinOp(op=ast.Mod(), left=left, right=right):
-                template = self.find_string(left, around, depth - 1)
-                values = right.elts if isinstance(right, ast.Tuple) else [right]
-                return self._filled(template, "%s", values, around, depth)
-            case ast.Name() | ast.Attribute() | ast.Subscript():
-                value = self.find_value(node, around, depth - 1)
-                return None if value is None else self.find_string(value, around, depth - 1)
-            case _:
-                return None
+        value = None if node is None else self.value(node, around)
+        return value if isinstance(value, str) else None
 
-    def _formatted(self, owner: ast.expr, call: ast.Call, around: Around, depth: int) -> str | None:
-        """Return `"{} {name}".format(a, name=b)`."""
-        template = self.find_string(owner, around, depth - 1)
-        if template is None or len(call.args) + len(call.keywords) > _MAX_DEPTH:
-            return None
-        for keyword in call.keywords:
-            value = None if keyword.arg is None else self._part(keyword.value, around, depth)
-            if value is None:
-                return None
-            template = template.replace(f"{{{keyword.arg}}}", value)
-        return self._filled(template, "{}", call.args, around, depth)
-
-    def _filled(
-        self,
-        template: str | None,
-        mark: str,
-        values: Sequence[ast.expr],
-        around: Around,
-        depth: int,
-    ) -> str | None:
-        """Return a string with a value for each mark; None if it has marks of another kind."""
-        pieces = [] if template is None else template.split(mark)
-        if len(pieces) != len(values) + 1 or any(mark[0] in piece for piece in pieces):
-            return None
-        parts: list[str | None] = [pieces[0]]
-        for value, piece in zip(values, pieces[1:]):
-            parts += [self._part(value, around, depth), piece]
-        return self._join(parts)
-
-    def _part(self, node: ast.expr, around: Around, depth: int) -> str | None:
-        is_plain = isinstance(node, ast.FormattedValue) and (
-            node.format_spec is None and node.conversion in (-1, ord("s"))
-        )
-        inner = node.value if isinstance(node, ast.FormattedValue) and is_plain else node
-        if isinstance(inner, ast.Constant) and isinstance(inner.value, int):
-            return str(inner.value)
-        return self.find_string(inner, around, depth - 1)
-
-    def _join(self, parts: Sequence[str | None]) -> str | None:
-        known = [part for part in parts if part is not None]
-        text = "".join(known)
-        return text if len(known) == len(parts) and len(text) <= MAX_SCHEMA else None
-
-    def find_value(
-        self,
-        node: ast.Name | ast.Attribute | ast.Subscript,
-        around: Around,
-        depth: int = _MAX_DEPTH,
-    ) -> ast.expr | None:
-        """Return the expression that was last assigned to a name, or an item of it; None if there is none."""
-        if isinstance(node, ast.Subscript):
-            return self._item(node, around, depth)
+    def find_value(self, node: ast.Name | ast.Attribute, around: Around) -> ast.expr | None:
+        """Return the expression that was last assigned to a name; None if there is none."""
         assigned = self.find_assigned(ast.unparse(node), around, node.lineno)
         return None if assigned is None else assigned.value
-
-    def _item(self, node: ast.Subscript, around: Around, depth: int) -> ast.expr | None:
-        """Return the value of `TABLE["key"]` or `LIST[0]`."""
-        owner = node.value
-        if depth <= 0:
-            return None
-        if isinstance(owner, ast.Subscript):
-            owner = self._item(owner, around, depth - 1) or owner
-        if isinstance(owner, ast.Name | ast.Attribute):
-            # A table that other code fills, too, is not known.
-            changed = f"{ast.unparse(owner)}[]"
-            found = None if changed in self.assigned else self.find_value(owner, around, depth - 1)
-            owner = owner if found is None else found
-        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        if isinstance(node.slice, ast.Name):
-            key = self.find_string(node.slice, around, depth - 1)
-        if isinstance(owner, ast.List | ast.Tuple) and isinstance(key, int):
-            return owner.elts[key] if 0 <= key < len(owner.elts) else None
-        if not isinstance(owner, ast.Dict) or not isinstance(key, str):
-            return None
-        for name, value in zip(owner.keys, owner.values):
-            if name is not None and self.find_string(name, around, depth - 1) == key:
-                return value
-        return None
 
 
 class NotPython(Exception):

@@ -352,20 +352,12 @@ class _ModuleReader(Struct):
 
     def _strings(self, node: ast.expr | None, call: _Call) -> tuple[str, ...] | None:
         """Return the strings of a tuple, list or set, or a single string; None if they are known only at run time."""
-        if isinstance(node, ast.Name | ast.Attribute):
-            node = self.module.find_value(node, call.around)
-        if isinstance(node, ast.Dict) and not node.keys:
-            return ()
-        if isinstance(node, ast.Call) and not node.args and self.module.dotted(node.func) in _EMPTY:
-            return ()
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            items = [self._string(item, call) for item in node.elts]
-            known = tuple(item for item in items if item is not None)
-            return known if len(known) == len(items) else None
-        single = self._string(node, call)
-        if single is not None:
-            return (single,)
-        return () if node is not None and is_none(node) else None
+        value = None if node is None else self.module.value(node, call.around)
+        if node is None or (value is None or value == {}):
+            return None if node is None else ()
+        items = value if isinstance(value, list) else [value]
+        known = tuple(item for item in items if isinstance(item, str))
+        return known if len(known) == len(items) else None
 
     def _tags(self, call: _Call) -> tuple[str, ...]:
         return self._tags_of(call.keywords.get("tags"), call)
@@ -458,9 +450,6 @@ class _ModuleReader(Struct):
 
     def _is_fallthrough(self, node: ast.expr | None) -> bool:
         return node is not None and self.module.dotted(node).endswith("fallthrough_kernel")
-
-
-_EMPTY = frozenset({"set", "frozenset", "tuple", "list", "dict"})
 
 
 def _calls(module: PythonModule) -> Iterator[_Call]:

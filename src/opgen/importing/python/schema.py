@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from opgen import data
 from opgen.importing.python.module import Around, Function, PythonModule
 
 _MAX_DEPTH = 8
@@ -53,43 +54,19 @@ _SHORT: Mapping[str, str] = MappingProxyType(
         "builtins.str": "str",
     }
 )
-_LISTS = frozenset(
-    {
-        *("list", "List", "typing.List", "Sequence", "typing.Sequence"),
-        *("collections.abc.Sequence", "typing_extensions.Sequence"),
-    }
-)
-_RETURN_LISTS = frozenset({"list", "List", "typing.List"})
-_OPTIONALS = frozenset({"Optional", "typing.Optional", "typing_extensions.Optional"})
-_UNIONS = frozenset({"Union", "typing.Union", "typing_extensions.Union"})
-_TUPLES = frozenset({"tuple", "Tuple", "typing.Tuple"})
-_RETURNS: Mapping[str, str] = MappingProxyType(
-    {
-        "torch.Tensor": "Tensor",
-        "int": "SymInt",
-        "float": "float",
-        "bool": "bool",
-        "torch.types.Number": "Scalar",
-    }
-)
+# Generic types, and the modules that have them, besides the built-in ones.
+_MODULES = ("typing.", "typing_extensions.", "collections.abc.")
+_RETURN_LISTS = ("list", "List")
+_LISTS = (*_RETURN_LISTS, "Sequence")
+_RETURNS = ("torch.Tensor", "int", "float", "bool", "torch.types.Number")
 _NUMBER = frozenset({"int", "float", "bool"})
 _DTYPE = re.compile(
     r"torch\.(?:q?u?int\d+(?:x\d)?|b?float\d+\w*|complex\d+|bool|half|short|int|long|float|double|c(?:half|float|double))"
 )
-# Element types with two names: maps the name that PyTorch does not print to the one that it prints.
-_DTYPES: Mapping[str, str] = MappingProxyType(
-    {
-        "half": "float16",
-        "float": "float32",
-        "double": "float64",
-        "short": "int16",
-        "int": "int32",
-        "long": "int64",
-        "chalf": "complex32",
-        "cfloat": "complex64",
-        "cdouble": "complex128",
-    }
-)
+_WORDS = data.read_rows("dtype_words.txt")
+_FIRST = {enumerator: word for word, enumerator in reversed(_WORDS)}
+# Of element types with two names, PyTorch prints the first.
+_DTYPES: Mapping[str, str] = {word: _FIRST[enumerator] for word, enumerator in _WORDS}
 
 
 class _Annotation(Struct, frozen=True):
@@ -222,7 +199,7 @@ class _Reader(Struct, frozen=True):
             case ast.BinOp(op=ast.BitOr()):
                 return self._union(_alternatives(node), depth - 1)
             case ast.Subscript(value=generic, slice=inner):
-                return self._subscript(self._name(generic), inner, depth - 1)
+                return self._subscript(self._generic(generic), inner, depth - 1)
             case ast.Name() | ast.Attribute():
                 return self._named(node, depth)
             case _:
@@ -239,11 +216,17 @@ class _Reader(Struct, frozen=True):
         dotted = self.module.dotted(node)
         return _SHORT.get(dotted, dotted)
 
+    def _generic(self, node: ast.expr) -> str:
+        """Return the name of a generic type without the module that has it."""
+        name = self._name(node)
+        module = next((one for one in _MODULES if name.startswith(one)), "")
+        return name.removeprefix(module)
+
     def _subscript(self, generic: str, inner: ast.expr, depth: int) -> _Annotation:
         parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-        if generic in _OPTIONALS and len(parts) == 1:
+        if generic == "Optional" and len(parts) == 1:
             return self._union([parts[0], ast.Constant(None)], depth)
-        if generic in _UNIONS:
+        if generic == "Union":
             return self._union(parts, depth)
         if generic in _LISTS and len(parts) == 1:
             item = self._annotation(parts[0], depth)
@@ -273,7 +256,7 @@ class _Reader(Struct, frozen=True):
             node = _parse(node.value)
         if is_none(node):
             return "()"
-        if isinstance(node, ast.Subscript) and self._name(node.value) in _TUPLES:
+        if isinstance(node, ast.Subscript) and self._generic(node.value) in ("tuple", "Tuple"):
             inner = node.slice
             parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             types = [self._return(part) for part in parts]
@@ -283,9 +266,11 @@ class _Reader(Struct, frozen=True):
     def _return(self, node: ast.expr, depth: int = _MAX_DEPTH) -> str:
         name = self._name(node)
         if name in _RETURNS:
-            return _RETURNS[name]
+            return _BASES[name][0]
         match node:
-            case ast.Subscript(value=generic, slice=inner) if self._name(generic) in _RETURN_LISTS:
+            case ast.Subscript(value=generic, slice=inner) if (
+                self._generic(generic) in _RETURN_LISTS
+            ):
                 if self._annotation(inner, _MAX_DEPTH) == _Annotation("torch.Tensor"):
                     return "Tensor[]"
             case ast.Name() | ast.Attribute():
