@@ -69,6 +69,12 @@ void check_weight(const Tensor& input, const std::optional<Tensor>& weight) {
   OPGEN_CHECK(weight->scalar_type() == input.scalar_type(), "rms_norm: weight of another dtype");
 }
 
+void check_backward(const Tensor& grad, const Tensor& input, const std::optional<Tensor>& weight) {
+  check_weight(input, weight);
+  OPGEN_CHECK(grad.sizes() == input.sizes() && grad.scalar_type() == input.scalar_type(),
+              "rms_norm_backward: grad is not like input");
+}
+
 }  // namespace
 
 // y = x r w, where r = (mean(x^2) + eps)^(-1/2) for each row.
@@ -102,7 +108,7 @@ OPGEN_KERNEL(rms_norm_meta)(const Tensor& input, const std::optional<Tensor>& we
 // dx = r (w g - x r^2 mean(w g x)), and dw is the sum of g x r over the rows.
 OPGEN_KERNEL(rms_norm_backward_cpu)
 (const Tensor& grad, const Tensor& input, const std::optional<Tensor>& weight, double eps) {
-  check_weight(input, weight);
+  check_backward(grad, input, weight);
   const Tensor from = opgen::contiguous(input), dy = opgen::contiguous(grad);
   const Tensor scale = weight ? opgen::contiguous(*weight) : Tensor();
   Tensor dinput = opgen::empty(input.sizes(), input.options());
@@ -134,8 +140,7 @@ OPGEN_KERNEL(rms_norm_backward_cpu)
 
 OPGEN_KERNEL(rms_norm_backward_meta)
 (const Tensor& grad, const Tensor& input, const std::optional<Tensor>& weight, double) {
-  check_weight(input, weight);
-  OPGEN_CHECK(grad.sizes() == input.sizes(), "rms_norm_backward: grad is not like input");
+  check_backward(grad, input, weight);
   Tensor dweight;
   if (weight) dweight = opgen::empty(weight->sizes(), weight->options());
   return {opgen::empty(input.sizes(), input.options()), dweight};
@@ -159,6 +164,9 @@ OPGEN_KERNEL(momentum_step_cpu)
   check_step(parameter, velocity, grad);
   OPGEN_CHECK(parameter.is_contiguous() && velocity.is_contiguous(),
               "momentum_step_: parameter and velocity must be contiguous");
+  OPGEN_CHECK(!parameter.is_alias_of(velocity) && !parameter.is_alias_of(grad) &&
+                  !velocity.is_alias_of(grad),
+              "momentum_step_: parameter, velocity and grad must not share memory");
   const Tensor step = opgen::contiguous(grad);
   opgen::dispatch<float, double>(parameter.scalar_type(), "momentum_step_", [&]<class scalar_t> {
     scalar_t* p = parameter.mutable_data_ptr<scalar_t>();

@@ -25,6 +25,7 @@ from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.inputs import recorded_target
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
 from opgen.pipeline.project import Project, find_project
+from opgen.python.frameworks import FRAMEWORKS
 from opgen.verify import codes
 from opgen.verify.api import Report
 from opgen.verify.api import verify as run
@@ -121,6 +122,11 @@ def _complete_property(
     help="The library whose tensors the operators use.  [default: torch with --torch-namespace, else that of the "
     "folder of --build, of the project's settings, or runtime]",
 )
+@click.option(
+    "--framework",
+    type=Choice(tuple(FRAMEWORKS)),
+    help="Call the operators through this framework, for which the package was built.",
+)
 @path_option(
     "--domains",
     multiple=True,
@@ -162,6 +168,7 @@ def verify(
     folders: tuple[Path, ...],
     namespaces: tuple[str, ...],
     target: str | None,
+    framework: str | None,
     domains: tuple[Path, ...],
     properties: tuple[str, ...],
     mode: str | None,
@@ -188,6 +195,8 @@ def verify(
     chosen = target or ("torch" if namespaces else built_for or settings.get("target"))
     chosen = "torch" if chosen == "torch-stable" else chosen or "runtime"
     files = files or settings.get("yaml") or _default_schemas(chosen, namespaces)
+    if framework and chosen != "runtime":
+        raise click.UsageError(f"{framework} calls libraries for target runtime")
     loaded, found_folders = _library(build, loads, chosen)
     diagnostics = Diagnostics()
     _check_reports(reports)
@@ -197,6 +206,7 @@ def verify(
             files,
             load=loaded,
             target=chosen,
+            framework=framework or "",
             namespaces=namespaces,
             only=operators,
             properties=[_property(name) for name in properties],

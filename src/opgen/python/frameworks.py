@@ -90,10 +90,13 @@ def _why_not_jax(f: NativeFunction) -> str:
 def _why_no_attribute(a: Argument) -> str:
     if a.type.is_tensor_like() or a.default is not None or isinstance(a.type, OptionalType):
         return ""
-    return "" if _is_attribute(a.type) else f"it needs an argument of type {a.type}"
+    return "" if is_attribute(a.type) else f"it needs an argument of type {a.type}"
 
 
-def _is_attribute(type: Type) -> bool:
+def is_attribute(type: Type) -> bool:
+    """Whether JAX passes values of a type to a kernel."""
+    if isinstance(type, OptionalType):
+        return is_attribute(type.elem)
     if isinstance(type, ListType):
         return isinstance(type.elem, BaseType) and type.elem.name in _LISTED
     return isinstance(type, BaseType) and type.name in _ATTRIBUTES
@@ -122,17 +125,18 @@ def reasons_against_tvm_ffi(
 def _why_not_tvm_ffi(f: NativeFunction) -> str:
     for a in f.func.arguments.flat_all:
         optional = a.default is not None or isinstance(a.type, OptionalType)
-        if not optional and not _is_in_tvm_ffi(a.type):
+        if not optional and not is_in_tvm_ffi(a.type):
             return f"it needs an argument of type {a.type}"
     for r in f.func.returns:
-        if not _is_in_tvm_ffi(r.type):
+        if not is_in_tvm_ffi(r.type):
             return f"it returns a value of type {r.type}"
     return ""
 
 
-def _is_in_tvm_ffi(type: Type) -> bool:
+def is_in_tvm_ffi(type: Type) -> bool:
+    """Whether TVM-FFI has a counterpart of a type."""
     if isinstance(type, (ListType, OptionalType)):
-        return _is_in_tvm_ffi(type.elem)
+        return is_in_tvm_ffi(type.elem)
     return isinstance(type, BaseType) and type.name in _IN_TVM_FFI
 
 

@@ -55,6 +55,7 @@ def verify(
     *,
     load: str | Sequence[str],
     target: str = "torch",
+    framework: str = "",
     namespaces: Sequence[str] = (),
     only: Sequence[str] = (),
     properties: Sequence[str] = (),
@@ -67,7 +68,7 @@ def verify(
 ) -> Report:
     """Verify the operators of a library that is installed, in processes of their own.
 
-    `load` names what registers them: a module, the path of a shared library, or of a Python file. For target runtime, it
+    `framework` is "jax" or "tvm-ffi": it calls the package, which was built with `--frameworks`. `load` names what registers them: a module, the path of a shared library, or of a Python file. For target runtime, it
     is the package, and `yaml` has its schemas; for target torch, `yaml` may be left out, and `namespaces` select among all
     operators. `only` are patterns of names. `mode` is "quick", "default" or "thorough". Files of domains are those beside
     the schemas, unless `domain_files` names others.
@@ -92,6 +93,7 @@ def verify(
     _stop_if_errors(diagnostics)
     request = Request(
         target=target,
+        framework=framework,
         loads=tuple(str(Path(n).resolve()) if Path(n).is_file() else n for n in loads),
         folders=tuple(str(Path(f).resolve()) for f in folders),
         namespaces=tuple(namespaces),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from msgspec import Struct
 
+from opgen.model.function_schema import FunctionSchema
 from opgen.verify.calls.specs import Array, Complex, GeneratorSpec, Named, TensorSpec, Value
 from opgen.verify.memory.blocks import Block
 from opgen.verify.subjects import Subject
@@ -44,6 +46,17 @@ def other_value(module: Any, value: Value) -> Any:
     return value
 
 
+def returned(schema: FunctionSchema, given: Mapping[str, Any], new: Iterable[Any]) -> Any:
+    """Return what a call returns by its schema: its new results, and those of its arguments that it returns."""
+    rest = iter(new)
+    sets = {a.annotation.alias_set: a.name for a in schema.arguments.flat_all if a.annotation}
+    found = tuple(
+        given[sets[r.annotation.alias_set]] if r.annotation and r.is_write else next(rest)
+        for r in schema.returns
+    )
+    return found[0] if len(found) == 1 else found or None
+
+
 class Setting(Struct, frozen=True):
     """How a setting of the process is read and written, and a value that calls keep."""
 
@@ -70,6 +83,12 @@ class Backend(Protocol):
 
     # "torch" or "runtime".
     kind: str
+    # What calls the operators, if the library does not itself: "jax" or "tvm-ffi".
+    framework: str = ""
+    # The properties that the framework leaves nothing to check of, and why.
+    not_applicable: Mapping[str, str] = MappingProxyType({})
+    # Whether gradients follow from outputs that were computed before, as `gradients` does.
+    has_tape: bool = True
     # Lines that begin a program with a call.
     head: tuple[str, ...]
 
@@ -109,6 +128,10 @@ class Backend(Protocol):
     def refusal(self, error: BaseException) -> bool:
         """Return whether the exception is one that kernels refuse calls with."""
         return isinstance(error, Exception)
+
+    def failure(self) -> str:
+        """Return why the framework refused the last call, which the library accepts; empty if it did not."""
+        return ""
 
     def seed(self, seed: int) -> None:
         """Seed the default generator."""

@@ -237,6 +237,10 @@ class _Runtime(_Torch):
         return f'{self.module}.tensor({numbers}, dtype="{spec.dtype}")'
 
     def call(self, subject: Subject, spelling: str, names: Sequence[tuple[str, str]]) -> str:
+        if ".tvm_ffi." in spelling:
+            given = dict(names)
+            made = (given[a.name] for a in subject.arguments if a.name in given)
+            return f"{spelling}({', '.join(made)})"
         outs = [made for name, made in names if name in subject.outs]
         rest = [(name, made) for name, made in names if name not in subject.outs]
         text = super().call(subject, spelling, rest)

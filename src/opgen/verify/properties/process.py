@@ -256,8 +256,13 @@ _INTERNAL = (
 
 
 def _internal_error(case: Case) -> Iterator[Finding]:
-    found = case.base
+    found = case.run() if case.backend.framework else case.base
     if found.error is None:
+        refusal = case.backend.failure()
+        if refusal:
+            yield case.finding(
+                f"{case.backend.framework} refuses what the library accepts: {refusal}"
+            )
         return
     text = f"{type(found.error).__name__}: {found.error}"
     if isinstance(found.error, SystemError) or any(words in text for words in _INTERNAL):

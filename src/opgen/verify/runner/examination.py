@@ -361,7 +361,7 @@ class Examination:
         name, subject = property_.name, calls.subject
         if name in subject.domain.skip:
             return Verdict(name, EXCLUDED, reason=subject.domain.skip[name])
-        reason = property_.lacks(subject)
+        reason = self.caller.backend.not_applicable.get(name) or property_.lacks(subject)
         if reason:
             return Verdict(name, NOT_APPLICABLE, reason=reason)
         if name in ended:

@@ -19,14 +19,17 @@ from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load as load_registry
 from opgen.verify.backends.base import Backend
+from opgen.verify.backends.jax_backend import JaxBackend
 from opgen.verify.backends.runtime_backend import RuntimeBackend
 from opgen.verify.backends.torch_backend import TorchBackend
+from opgen.verify.backends.tvm_ffi_backend import TvmFfiBackend
 from opgen.verify.domains import read_domains
 from opgen.verify.memory.guard import Guard
 from opgen.verify.runner.messages import Request
 from opgen.verify.subjects import POINTWISE, Facts, Subject, connect_variants
 
 _ITERATOR = "TensorIteratorBase"
+_FRAMEWORKS = {"": RuntimeBackend, "jax": JaxBackend, "tvm-ffi": TvmFfiBackend}
 
 
 def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]:
@@ -36,7 +39,8 @@ def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]
     if request.target == "runtime":
         functions = () if registry is None else registry.functions
         (package,) = request.loads
-        backend = RuntimeBackend(package, request.folders, functions, guard)
+        kind = _FRAMEWORKS[request.framework]
+        backend = kind(package, request.folders, functions, guard)
     else:
         backend = TorchBackend(request.loads, request.namespaces, guard, request.folders)
     subjects = backend.subjects()

@@ -15,10 +15,11 @@ NOT_APPLICABLE, NOT_TESTED, EXCLUDED = "not applicable", "not tested", "excluded
 class Request(Struct, frozen=True, repr_omit_defaults=True):
     """What is verified: a package of target runtime, or operators that PyTorch has loaded, and how.
 
-    `replayed` is a call that was pickled, and its number, as hexadecimal digits: nothing else is checked.
+    `framework` is what calls the package, if it does not itself. `replayed` is a call that was pickled, and its number, as hexadecimal digits: nothing else is checked.
     """
 
     target: str = "torch"
+    framework: str = ""
     loads: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()

@@ -1,7 +1,9 @@
 // Kernels of ../native_functions.yaml: each is as short as its form allows.
+#include <forms/ops/buffered_native.h>
 #include <forms/ops/count_native.h>
 #include <forms/ops/counted__native.h>
 #include <forms/ops/describe_native.h>
+#include <forms/ops/doubled_native.h>
 #include <forms/ops/first_of_native.h>
 #include <forms/ops/front_native.h>
 #include <forms/ops/halves_native.h>
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 using namespace opgen::types;
 
@@ -44,8 +47,9 @@ OPGEN_KERNEL(describe_cpu)
 (const Tensor& x, const Scalar& s, std::int64_t i, double f, bool b, std::string_view t,
  IntArrayRef pair, opgen::ArrayRef<double> numbers, std::optional<std::array<bool, 2>> mask,
  std::optional<std::int64_t> n, std::optional<ScalarType> dtype) {
-  std::vector<double> all{static_cast<double>(x.numel()), s.toDouble(), static_cast<double>(i), f,
-                          b ? 1.0 : 0.0, static_cast<double>(t.size())};
+  std::vector<double> all{
+      static_cast<double>(x.numel()), s.toDouble(), static_cast<double>(i), f, b ? 1.0 : 0.0,
+      static_cast<double>(t.size())};
   for (std::int64_t one : pair) all.push_back(static_cast<double>(one));
   all.push_back(static_cast<double>(numbers.size()));
   all.push_back(mask ? static_cast<double>(std::count(mask->begin(), mask->end(), true)) : -1);
@@ -155,4 +159,30 @@ OPGEN_KERNEL(noise_meta)(const Tensor& x, opgen::Device) {
 }
 OPGEN_KERNEL(positives_cpu)(const Tensor& x) {
   return like(x);
+}
+
+OPGEN_KERNEL(doubled_cpu)(const Tensor& x) {
+  Tensor result = like(x);
+  opgen::dispatch<float, double>(x.scalar_type(), "doubled", [&]<class scalar_t> {
+    const Tensor from = opgen::contiguous(x);
+    const scalar_t* values = from.const_data_ptr<scalar_t>();
+    scalar_t* doubles = result.mutable_data_ptr<scalar_t>();
+    std::transform(values, values + x.numel(), doubles, [](scalar_t one) { return 2 * one; });
+  });
+  return result;
+}
+OPGEN_KERNEL(doubled_meta)(const Tensor& x) {
+  return like(x);
+}
+
+OPGEN_KERNEL(buffered_cpu)(const Tensor& x) {
+  static std::array<float, 1 << 20> buffer;
+  OPGEN_CHECK(x.numel() <= std::int64_t{1} << 20, "buffered: x is too large");
+  const Tensor from = opgen::contiguous(x);
+  Tensor result = opgen::empty(x.sizes(), x.options());
+  const float* values = from.const_data_ptr<float>();
+  std::transform(values, values + x.numel(), buffer.data(),
+                 [](float one) { return std::cbrt(one); });
+  std::copy(buffer.data(), buffer.data() + x.numel(), result.mutable_data_ptr<float>());
+  return result;
 }

@@ -1,0 +1,103 @@
+"""The operators of a package of target runtime, called through TVM-FFI with the package's tensors."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from opgen.model.native_function import NativeFunction
+from opgen.python.frameworks import is_in_tvm_ffi, reasons_against_tvm_ffi, tvm_ffi_name
+from opgen.verify.backends.base import returned
+from opgen.verify.backends.runtime_backend import RuntimeBackend
+from opgen.verify.calls.specs import Named, Value
+from opgen.verify.memory.guard import Guard
+from opgen.verify.subjects import Facts, Subject, default_of
+
+_META = "TVM-FFI calls no Meta kernel"
+_GRADIENT = "TVM-FFI computes no gradients"
+_CALLERS = "tensors are the caller's"
+
+
+class TvmFfiBackend(RuntimeBackend):
+    """A package that was built for TVM-FFI. Tensors are the package's, and pass through DLPack both ways."""
+
+    framework = "tvm-ffi"
+    not_applicable = MappingProxyType(
+        {
+            **dict.fromkeys(("meta-shape", "meta-strides", "meta-dtype", "meta-refuses"), _META),
+            **dict.fromkeys(
+                (
+                    *("backward-gradient", "forward-gradient", "second-gradient", "silent-zero"),
+                    *("integer-gradient", "gradient-strides", "version-counter"),
+                ),
+                _GRADIENT,
+            ),
+            **dict.fromkeys(("out-resizes", "out-warns", "copying"), _CALLERS),
+            "overlap": "DLPack does not tell which tensors share a storage",
+            "generator": "TVM-FFI has no generators",
+            "vmap": "TVM-FFI has no vmap",
+        }
+    )
+
+    def __init__(
+        self,
+        package: str,
+        folders: Sequence[str],
+        functions: Sequence[NativeFunction],
+        guard: Guard | None,
+    ) -> None:
+        super().__init__(package, folders, functions, guard)
+        self._ffi: Any = importlib.import_module("tvm_ffi")
+        library = Path(self.module.__file__).parent / f"lib{package}_tvm_ffi.so"
+        if not library.exists():
+            raise ImportError(f"{package} was not built with --frameworks {self.framework}")
+        self._library = self._ffi.load_module(library)
+        self.head += (
+            "import tvm_ffi",
+            f"{package}.tvm_ffi = tvm_ffi.load_module({str(library)!r})",
+        )
+        self._left_out = {f.full_name: why for f, why in reasons_against_tvm_ffi(functions)}
+
+    def _subject(self, f: NativeFunction) -> Subject | None:
+        name, why = tvm_ffi_name(f), self._left_out.get(f.full_name, "")
+        call = self._call(f, name)
+        return Subject(
+            f.namespace,
+            f.func,
+            call,
+            Facts(untestable=why),
+            spelling=f"{self.module.__name__}.tvm_ffi.{name}",
+        )
+
+    def _call(self, f: NativeFunction, name: str) -> Callable[[Mapping[str, Any]], Any]:
+        arguments = f.func.arguments.flat_all
+
+        news = sum(not r.is_write for r in f.func.returns)
+
+        def call(given: Mapping[str, Any]) -> Any:
+            function, positional = getattr(self._library, name), []
+            for a in reversed(arguments):
+                if a.name in given and is_in_tvm_ffi(a.type):
+                    positional.append(given[a.name])
+                elif positional:
+                    # All are passed by position: in front of one that is given, none can be left out.
+                    positional += default_of(a)
+            found = function(*reversed(positional))
+            results = [found] if news == 1 else found or ()
+            return returned(f.func, given, map(self._own, results))
+
+        return call
+
+    def _own(self, value: Any) -> Any:
+        """Return a result as one of the package."""
+        if isinstance(value, self._ffi.Array):
+            return [self._own(one) for one in value]
+        return self.module.from_dlpack(value) if isinstance(value, self._ffi.Tensor) else value
+
+    def other(self, value: Value) -> Any:
+        if isinstance(value, Named) and value.kind in ("dtype", "device"):
+            return getattr(self._ffi, value.kind)(value.name)
+        return super().other(value)
