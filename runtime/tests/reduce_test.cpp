@@ -198,7 +198,9 @@ TEST(sums_are_accurate) {
   CHECK_EQ(values(sum(halves, std::nullopt, false))[0], 10000.0);
 }
 
-TEST(the_same_bits_for_any_number_of_threads) {
+TEST(the_same_bits_for_any_number_of_threads_and_without_opgen_runtime) {
+  const auto finder = opgen::detail::fold_finder.load_acquire();
+  CHECK(finder != nullptr);
   Tensor flat = uneven({kGrainSize * 9 + 17});
   Tensor cube = uneven({70, 331, 130});
   std::vector<std::pair<Tensor, std::vector<std::int64_t>>> cases = {
@@ -219,6 +221,9 @@ TEST(the_same_bits_for_any_number_of_threads) {
       set_num_threads(threads);
       for (int i = 0; i < 3; ++i) CHECK(values(sum(self, IntArrayRef(dims), false)) == alone);
     }
+    opgen::detail::fold_finder.store_release(nullptr);
+    CHECK(values(sum(self, IntArrayRef(dims), false)) == alone);
+    opgen::detail::fold_finder.store_release(finder);
   }
   set_num_threads(1);
 }

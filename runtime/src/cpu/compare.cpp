@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "opgen/core/dispatch.h"
+#include "opgen/cpu/convert_element.h"
 #include "opgen/cpu/element.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"
@@ -32,62 +33,65 @@ void check_comparable(const TensorBase& a, const TensorBase& b, const char* func
               "() cannot compare tensors on different devices, ", a.device(), " and ", b.device());
 }
 
-template <class T>
-double distance(T a, T b) {
-  if constexpr (is_complex_type<T>::value) {
-    return std::hypot(static_cast<double>(a.real()) - static_cast<double>(b.real()),
-                      static_cast<double>(a.imag()) - static_cast<double>(b.imag()));
-  } else {
-    return std::abs(static_cast<double>(a) - static_cast<double>(b));
-  }
-}
-template <class T>
-bool is_nan(T value) {
-  if constexpr (is_complex_type<T>::value) {
-    return std::isnan(value.real()) || std::isnan(value.imag());
-  } else {
-    return std::isnan(static_cast<double>(value));
-  }
-}
-
 struct Tolerance {
   double relative;
   double absolute;
   bool equal_nan;
 };
 
-template <class T>
-bool is_close(T p, T q, const Tolerance* tolerance) {
-  if (p == q) return true;
-  if (tolerance == nullptr) return false;
-  if (tolerance->equal_nan && is_nan(p) && is_nan(q)) return true;
-  const double apart = distance(p, q);
+using Numbers = complex<double>;
+
+bool is_nan(Numbers value) {
+  return std::isnan(value.real()) || std::isnan(value.imag());
+}
+bool is_near(Numbers p, Numbers q, const Tolerance& tolerance) {
+  if (tolerance.equal_nan && is_nan(p) && is_nan(q)) return true;
+  const double apart = std::hypot(p.real() - q.real(), p.imag() - q.imag());
   return std::isfinite(apart) &&
-         apart <= tolerance->absolute + tolerance->relative * distance(q, T(0));
+         apart <= tolerance.absolute + tolerance.relative * std::hypot(q.real(), q.imag());
 }
 
-// Compares two tensors with the same sizes. Returns whether all pairs of elements are equal or,
-// with a tolerance, close.
+// Whether all pairs of n elements are equal or, with a tolerance, near. Strides are in bytes.
+using RowIsClose = bool (*)(const char* x, std::int64_t x_stride, const char* y,
+                            std::int64_t y_stride, std::int64_t n, const Tolerance* tolerance);
 template <class T>
-OPGEN_NOINLINE bool all_close(const TensorBase& a, const TensorBase& b, std::size_t dim, const T* x,
-                              const T* y, const Tolerance* tolerance) {
-  if (dim == a.sizes().size()) {
-    return is_close(element_at(x), element_at(y), tolerance);
-  }
-  for (std::int64_t i = 0; i < a.sizes()[dim]; ++i) {
-    const T* p = x + i * a.strides()[dim];
-    const T* q = y + i * b.strides()[dim];
-    if (!all_close(a, b, dim + 1, p, q, tolerance)) return false;
+bool row_is_close(const char* x, std::int64_t x_stride, const char* y, std::int64_t y_stride,
+                  std::int64_t n, const Tolerance* tolerance) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T p = element_at(reinterpret_cast<const T*>(x + i * x_stride));
+    const T q = element_at(reinterpret_cast<const T*>(y + i * y_stride));
+    if (p == q) continue;
+    if (tolerance == nullptr || !is_near(convert<Numbers>(p), convert<Numbers>(q), *tolerance))
+      return false;
   }
   return true;
 }
 
+// Compares dimensions from `dim` on.
+bool dims_are_close(const TensorBase& a, const TensorBase& b, std::size_t dim, const char* x,
+                    const char* y, RowIsClose row, const Tolerance* tolerance) {
+  const std::size_t ndim = a.sizes().size();
+  if (dim == ndim) return row(x, 0, y, 0, 1, tolerance);
+  const std::int64_t item = static_cast<std::int64_t>(a.itemsize());
+  const std::int64_t n = a.sizes()[dim], x_stride = a.strides()[dim] * item,
+                     y_stride = b.strides()[dim] * item;
+  if (dim + 1 == ndim) return row(x, x_stride, y, y_stride, n, tolerance);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (!dims_are_close(a, b, dim + 1, x + i * x_stride, y + i * y_stride, row, tolerance))
+      return false;
+  }
+  return true;
+}
+
+// Compares two tensors with the same sizes. Returns whether all pairs of elements are equal or,
+// with a tolerance, close.
 bool all_close(const TensorBase& a, const TensorBase& b, const char* function,
                const Tolerance* tolerance) {
   if (a.numel() == 0) return true;
-  return dispatch<NumberTypes, bool>(a.scalar_type(), function, [&]<class T> {
-    return all_close(a, b, 0, a.const_data_ptr<T>(), b.const_data_ptr<T>(), tolerance);
-  });
+  const RowIsClose row = dispatch<NumberTypes, bool>(a.scalar_type(), function,
+                                                     []<class T> { return &row_is_close<T>; });
+  return dims_are_close(a, b, 0, static_cast<const char*>(a.const_data_ptr()),
+                        static_cast<const char*>(b.const_data_ptr()), row, tolerance);
 }
 
 }  // namespace

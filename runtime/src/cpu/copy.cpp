@@ -68,8 +68,8 @@ OPGEN_NOINLINE void fill_bits(char* data, std::int64_t stride, std::int64_t n, B
   for (std::int64_t i = 0; i < n; ++i) *reinterpret_cast<Bits*>(data + i * stride) = value;
 }
 template <class T>
-void fill_row(char* data, std::int64_t stride, std::int64_t n, T value) {
-  fill_bits(data, stride, n, std::bit_cast<typename BitsOf<T>::type>(value));
+typename BitsOf<T>::type bits_of(T value) {
+  return std::bit_cast<typename BitsOf<T>::type>(value);
 }
 
 template <class To, class From>
@@ -83,7 +83,7 @@ void convert_row(char** data, const std::int64_t* strides, std::int64_t n) {
   }
   if (strides[1] == 0) {
     const From* from = reinterpret_cast<const From*>(data[1]);
-    return fill_row(data[0], strides[0], n, convert<To>(element_at(from)));
+    return fill_bits(data[0], strides[0], n, bits_of(convert<To>(element_at(from))));
   }
   for (std::int64_t i = 0; i < n; ++i) {
     *reinterpret_cast<To*>(data[0] + i * strides[0]) =
@@ -96,24 +96,26 @@ inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFl
 
 // Half types are converted from and to floats. Others pass through a block of floats, so that the
 // compiler sees each conversion of half types once.
-template <class To, class From>
-void convert_row_by_floats(char** data, const std::int64_t* strides, std::int64_t n) {
-  if (strides[1] == 0) {
-    const From* from = reinterpret_cast<const From*>(data[1]);
-    return fill_row(data[0], strides[0], n, convert<To>(element_at(from)));
-  }
+OPGEN_NOINLINE void convert_by_floats(CopyRow read, CopyRow write, char** data,
+                                      const std::int64_t* strides, std::int64_t n) {
   constexpr std::int64_t most = 512, step = sizeof(float);
   alignas(64) float block[most];
-  const CopyRow read = copy_row(kFloat, scalar_type_of<From>);
-  const CopyRow write = copy_row(scalar_type_of<To>, kFloat);
-  const std::int64_t read_strides[2] = {step, strides[1]}, write_strides[2] = {strides[0], step};
-  for (std::int64_t i = 0; i < n; i += most) {
-    const std::int64_t count = n - i < most ? n - i : most;
+  // One element that is read for all is converted once.
+  const bool same = strides[1] == 0;
+  const std::int64_t read_strides[2] = {step, strides[1]};
+  const std::int64_t write_strides[2] = {strides[0], same ? 0 : step};
+  for (std::int64_t i = 0; i < n; i += same ? n : most) {
+    const std::int64_t count = same ? n : n - i < most ? n - i : most;
     char* in[2] = {reinterpret_cast<char*>(block), data[1] + i * strides[1]};
     char* out[2] = {data[0] + i * strides[0], reinterpret_cast<char*>(block)};
-    read(in, read_strides, count);
+    read(in, read_strides, same ? 1 : count);
     write(out, write_strides, count);
   }
+}
+template <class To, class From>
+void convert_row_by_floats(char** data, const std::int64_t* strides, std::int64_t n) {
+  convert_by_floats(copy_row(kFloat, scalar_type_of<From>), copy_row(scalar_type_of<To>, kFloat),
+                    data, strides, n);
 }
 
 // Elements are copied as integers of their size, if the dtype does not change.
@@ -315,17 +317,18 @@ void copy_cpu(const TensorBase& dst, const TensorBase& src, bool) {
   if (dst.dim() != 0) return copy_elements(dst, src);
   char* data[2] = {static_cast<char*>(dst.mutable_data_ptr()),
                    static_cast<char*>(const_cast<void*>(src.const_data_ptr()))};
-  const std::int64_t strides[2] = {0, 0};
+  const std::int64_t strides[2] = {static_cast<std::int64_t>(dst.itemsize()),
+                                   static_cast<std::int64_t>(src.itemsize())};
   copy_row(dst.scalar_type(), src.scalar_type())(data, strides, 1);
 }
 
-template <class T>
-void fill_cpu(const TensorBase& self, T value) {
+template <class Bits>
+OPGEN_NOINLINE void fill_cpu(const TensorBase& self, Bits value) {
   if (self.is_non_overlapping_and_dense()) {
     char* data = static_cast<char*>(self.mutable_data_ptr());
     parallel_for(0, self.numel(), kGrainSize, [&](std::int64_t begin, std::int64_t end) {
-      constexpr std::int64_t size = sizeof(T);
-      fill_row(data + begin * size, size, end - begin, value);
+      constexpr std::int64_t size = sizeof(Bits);
+      fill_bits(data + begin * size, size, end - begin, value);
     });
     return;
   }
@@ -337,7 +340,7 @@ void fill_cpu(const TensorBase& self, T value) {
   for_each_row(
       iter,
       [value](char** data, const std::int64_t* strides, std::int64_t n) {
-        fill_row(data[0], strides[0], n, value);
+        fill_bits(data[0], strides[0], n, value);
       },
       kGrainSize);
 }
@@ -345,7 +348,7 @@ void fill_cpu(const TensorBase& self, T value) {
 void fill_cpu_with(const TensorBase& self, const Scalar& value) {
   dispatch<NumberTypes, bool>(self.scalar_type(), "fill_", [&]<class T> {
     const T element = value.to<T>();
-    if (self.numel() != 0) fill_cpu<T>(self, element);
+    if (self.numel() != 0) fill_cpu(self, bits_of(element));
   });
 }
 

@@ -40,18 +40,23 @@ std::string number_text(T value, int digits) {
   }
 }
 
-// Appends the texts of all printed elements, in order.
 template <class T>
-OPGEN_NOINLINE void append_texts(std::vector<std::string>& texts, const TensorBase& tensor,
-                                 std::size_t dim, const T* data, int digits) {
+std::string element_text(const char* at, int digits) {
+  return number_text(element_at(reinterpret_cast<const T*>(at)), digits);
+}
+
+// Appends the texts of all printed elements, in order.
+void append_texts(std::vector<std::string>& texts, const TensorBase& tensor, std::size_t dim,
+                  const char* data, std::string (*text)(const char* at, int digits), int digits) {
   if (dim == tensor.sizes().size()) {
-    texts.push_back(number_text(element_at(data), digits));
+    texts.push_back(text(data, digits));
     return;
   }
+  const std::int64_t stride = tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
   detail::for_each_shown(
       tensor, dim,
       [&](std::int64_t i) {
-        append_texts(texts, tensor, dim + 1, data + i * tensor.strides()[dim], digits);
+        append_texts(texts, tensor, dim + 1, data + i * stride, text, digits);
       },
       [] {});
 }
@@ -121,9 +126,9 @@ class Columns {
 std::string elements_text(const TensorBase& tensor, int digits) {
   if (tensor.numel() == 0) return "[]";
   std::vector<std::string> texts;
-  dispatch<NumberTypes, bool>(tensor.scalar_type(), "operator<<", [&]<class T> {
-    append_texts(texts, tensor, 0, tensor.const_data_ptr<T>(), digits);
-  });
+  const auto text = dispatch<NumberTypes, bool>(tensor.scalar_type(), "operator<<",
+                                                []<class T> { return &element_text<T>; });
+  append_texts(texts, tensor, 0, static_cast<const char*>(tensor.const_data_ptr()), text, digits);
   return Columns(tensor, std::move(texts)).write();
 }
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "cpu/fold_rows.h"
-#include "cpu/with_vectors.h"
 #include "opgen/cpu/reduce_of.h"
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/tensor/shape_utils.h"
@@ -57,44 +55,7 @@ TensorIterator make_reduction_of(const TensorBase& result, const TensorBase& a, 
 
 namespace detail {
 
-namespace {
-
-template <class In, class M = In>
-FoldFunctions functions_of(FoldKind kind) noexcept {
-  const auto find = []<class Combine>(Combine) {
-    return with_vectors([]<int bytes> {
-      using Rows = FoldRows<In, M, Combine, bytes>;
-      return FoldFunctions{&Rows::rows, &Rows::columns};
-    });
-  };
-  switch (kind) {
-    case FoldKind::Largest:
-      return find(LargestOf());
-    case FoldKind::Smallest:
-      return find(SmallestOf());
-    case FoldKind::Product:
-      // Rows of bfloat16 are converted for products.
-      if constexpr (std::is_same_v<In, M>) return find(ProductOf());
-      [[fallthrough]];
-    default:
-      return find(SumOf());
-  }
-}
-
-}  // namespace
-
-FoldFunctions fold_functions(ScalarType dtype, FoldKind kind) noexcept {
-  switch (dtype) {
-    case kDouble:
-      return functions_of<double>(kind);
-    case kLong:
-      return functions_of<std::int64_t>(kind);
-    case kBFloat16:
-      return functions_of<BFloat16, float>(kind);
-    default:
-      return functions_of<float>(kind);
-  }
-}
+constinit Atomic<FoldFinder> fold_finder = nullptr;
 
 NumberedElements::NumberedElements(const TensorIteratorBase& iter) : sizes(iter.shape()) {
   for (int k = 0; k < 2; ++k) {

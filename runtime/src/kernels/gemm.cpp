@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/with_vectors.h"
 #include "kernels/gemm_rows.h"
+#include "kernels/with_vectors.h"
 #include "opgen/core/bfloat16.h"
 #include "opgen/core/error.h"
 #include "opgen/core/half.h"

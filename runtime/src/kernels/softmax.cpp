@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/with_vectors.h"
 #include "kernels/softmax_rows.h"
+#include "kernels/with_vectors.h"
 #include "opgen/core/dispatch.h"
 #include "opgen/core/parallel.h"
 #include "opgen/cpu/loops.h"

@@ -226,8 +226,8 @@ OPGEN_ALWAYS_INLINE void load_two(const T* from, Vec<M, bytes>& a, Vec<M, bytes>
     a = V::load(from);
     b = V::load(from + V::size);
   } else {
-    using Words = typename VectorOf<std::uint32_t, V::size>::type;
-    Words words;
+    using Wide = typename VectorOf<std::uint32_t, V::size>::type;
+    Wide words;
     std::memcpy(&words, from, sizeof words);
     a = V::of(__builtin_bit_cast(typename V::Native, words << 16));
     b = V::of(__builtin_bit_cast(typename V::Native, words & 0xffff0000u));
@@ -240,11 +240,11 @@ OPGEN_ALWAYS_INLINE void store_two(T* to, const Vec<M, bytes>& a, const Vec<M, b
     a.store(to);
     b.store(to + V::size);
   } else {
-    using Words = typename VectorOf<std::uint32_t, V::size>::type;
-    Words lower = __builtin_bit_cast(Words, a.values), upper = __builtin_bit_cast(Words, b.values);
+    using Wide = typename VectorOf<std::uint32_t, V::size>::type;
+    Wide lower = __builtin_bit_cast(Wide, a.values), upper = __builtin_bit_cast(Wide, b.values);
     round_to_bfloat16(lower);
     round_to_bfloat16(upper);
-    const Words words = (lower >> 16) | (upper & 0xffff0000u);
+    const Wide words = (lower >> 16) | (upper & 0xffff0000u);
     std::memcpy(static_cast<void*>(to), &words, sizeof words);
   }
 }

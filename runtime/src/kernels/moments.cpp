@@ -1,8 +1,8 @@
 // moments.cpp: the moments of adjacent numbers, and their normalisation.
 #include "opgen/cpu/moments.h"
 
-#include "cpu/moments_rows.h"
-#include "cpu/with_vectors.h"
+#include "kernels/moments_rows.h"
+#include "kernels/with_vectors.h"
 
 namespace opgen {
 
