@@ -141,7 +141,8 @@ def build(
         assert tree is not None and context is not None
         _configure(output, folder, lists, build_type, inputs)
         if sources and _compiles_runtime(folder):
-            _progress(f"compiling {_named(sources)}")
+            several = f"{len(sources)} kernel sources"
+            _progress(f"compiling {sources[0].name if len(sources) == 1 else several}")
             _compile(folder, jobs, sources, context, verbose=verbose, first=True)
         what = "the library" + (" and its Python package" if inputs.python else "")
         _progress(f"compiling {what}")
@@ -253,10 +254,6 @@ def _compiles_runtime(folder: Path) -> bool:
     runtime = folder / "opgen-runtime"
     parts = (part for part in ("core", "runtime") if (runtime / part).is_dir())
     return not all(any(runtime.glob(f"libopgen_{part}.*")) for part in parts)
-
-
-def _named(sources: list[Path]) -> str:
-    return sources[0].name if len(sources) == 1 else f"{len(sources)} kernel sources"
 
 
 def _progress(text: str) -> None:

@@ -180,7 +180,11 @@ def build_imported(
         template="imported.yaml.j2",
         includes=", ".join(map(_in_list, listed)),
         is_fragment=is_fragment,
-        classes=tuple(_class(one) for one in classes.values() if _is_named(one, entries)),
+        classes=tuple(
+            ImportedClass(name=one.name, type=one.type, header=yaml_text(one.header))
+            for one in classes.values()
+            if _is_named(one, entries)
+        ),
         fake_module=shared or "",
         entries=tuple(_entry(entry, shared, entry.name in traced_by_python) for entry in entries),
     )
@@ -240,10 +244,6 @@ def _called(entries: Iterable[Entry]) -> Iterator[CallableFunction]:
 
 
 # Custom classes
-
-
-def _class(one: CustomClass) -> ImportedClass:
-    return ImportedClass(name=one.name, type=one.type, header=yaml_text(one.header))
 
 
 def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:

@@ -373,7 +373,9 @@ def structured_row(group: StructuredGroup, target: Target) -> Row:
     """Return the classes of a structured group, the same for each of its members."""
     return {
         "structured_meta": _guarded(lambda: _meta(group, target)),
-        "structured_impl_args": _guarded(lambda: _impl_parameters(group, target)),
+        "structured_impl_args": _guarded(
+            lambda: parameters(signatures.impl_arguments(group), target.cpp.spelling)
+        ),
         "structured_impl_structs": _guarded(lambda: _impl_structs(group, target)),
     }
 
@@ -385,10 +387,6 @@ def _meta(group: StructuredGroup, target: Target) -> Row:
         "returns": "void" if group.primary.precomputed is None else "meta_return_ty",
         "args": parameters(signatures.meta_arguments(group), target.cpp.spelling),
     }
-
-
-def _impl_parameters(group: StructuredGroup, target: Target) -> str:
-    return parameters(signatures.impl_arguments(group), target.cpp.spelling)
 
 
 def _impl_structs(group: StructuredGroup, target: Target) -> Row:

@@ -289,7 +289,9 @@ class Functions:
         Functions that only another file can call are left out, and those that a qualified name does not find: C++ looks
         into an unnamed namespace only if the one around it lacks the name.
         """
-        candidates = [f for f in self._of_name(name.base) if f.text is text or not _is_local(f)]
+        candidates = [
+            f for f in self._of_name(name.base) if f.text is text or f.in_header or not f.local
+        ]
         reached = self._includes.reached(text)
         for visible in ([f for f in candidates if f.text in reached], candidates):
             for path in self._paths(name, text, offset):
@@ -434,11 +436,6 @@ def _declared_function(piece: Piece, node: Node, base: str, template: str) -> _D
     is_instance = node.type == "template_instantiation"
     instance = (match[3] or "") if is_instance else ""
     return _Declaration(signature, qualifiers, "static" in storage, template, instance)
-
-
-def _is_local(function: CppFunction) -> bool:
-    """Return whether only its own file can call the function."""
-    return bool(function.local) and not function.in_header
 
 
 # After the name of a function, and before it if it is a part of another name.
