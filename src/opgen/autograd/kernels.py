@@ -134,11 +134,8 @@ def differentiable_outputs(fn: DifferentiableFunction, key: str = DEFAULT_KEY) -
         return tuple(n for n, flag in zip(names, info.output_differentiability) if flag)
     without = () if info is None else info.non_differentiable_arg_names
     found = tuple(n for n, r in zip(names, returns) if r.type.is_tensor_like() and n not in without)
-    return found[:1] if info is not None and _uses_single_gradient(info) else found
-
-
-def _uses_single_gradient(info: DifferentiabilityInfo) -> bool:
-    return any(d.formula.uses("grad") for d in info.derivatives)
+    is_single = info is not None and any(d.formula.uses("grad") for d in info.derivatives)
+    return found[:1] if is_single else found
 
 
 def warn_of_missing(functions: Sequence[DifferentiableFunction], diagnostics: Diagnostics) -> None:

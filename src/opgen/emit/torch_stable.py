@@ -44,7 +44,7 @@ class CalledFunction(Record, frozen=True):
 
 def build_formulas(context: Context) -> Iterator[GeneratedFile]:
     """Build python/<library>/_formulas.py, if an operator has formulas."""
-    recorded = [fn for fn in context.gradients if _is_recorded(context, fn)]
+    recorded = [fn for fn in context.gradients if context.keeps(fn.func) and recorded_info(fn)]
     if not recorded:
         return
     nodes = [(fn, _node(context, fn)) for fn in recorded]
@@ -64,10 +64,6 @@ def build_formulas(context: Context) -> Iterator[GeneratedFile]:
 def node_name(f: NativeFunction) -> str:
     """Return the name of the class: `Node_mylib_mix_Tensor`."""
     return f"Node_{f.namespace}_{f.func.name.unambiguous_name}"
-
-
-def _is_recorded(context: Context, fn: DifferentiableFunction) -> bool:
-    return context.keeps(fn.func) and recorded_info(fn) is not None
 
 
 def _node(context: Context, fn: DifferentiableFunction) -> PythonNode:

@@ -15,7 +15,7 @@ from opgen.model.function_schema import TENSOR, may_share_memory
 from opgen.model.mistakes import shared_letters
 from opgen.model.native_function import AliasAnalysisKind, NativeFunction
 from opgen.model.registry import Registry
-from opgen.model.types import BaseType, Type
+from opgen.model.types import BaseType
 from opgen.parse.entries.rules import explain_random
 from opgen.resolve.dispatch_tables import first_backend_key, lacks_fake, selects_backend
 from opgen.resolve.functional_forms import finds_tensors, views_first_argument
@@ -106,7 +106,9 @@ def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
     copied = [
         a
         for a in f.func.arguments.flat_all
-        if _is_copied(a.type)
+        # PyTorch copies containers of these types for each call, and the kernel could fill them.
+        if "Tensor" not in str(a.type)
+        and can_change_elements(a.type)
         and a.annotation is None
         and (not has_effect or a.name.startswith("out"))
     ]
@@ -125,11 +127,6 @@ def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
         "mark what it writes, as in 'Tensor! out'; if it has another effect, add 'effects: ordered'"
     )
     diagnostics.warning("W1024", message, f.span, hint=hint)
-
-
-def _is_copied(type: Type) -> bool:
-    """Return whether a kernel gets a container of this type that it could fill, and PyTorch copies it for each call."""
-    return "Tensor" not in str(type) and can_change_elements(type)
 
 
 def _returns_can_be_traced(f: NativeFunction, diagnostics: Diagnostics) -> None:

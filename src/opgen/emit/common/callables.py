@@ -27,6 +27,12 @@ _VARIANTS = {
 }
 
 
+def _member(template: str, f: NativeFunction, *arguments: object) -> str:
+    """Return `opgen::Template<ns::_ops::f, 1, true>::call`: the member of a class template of the runtime."""
+    texts = [str(a).lower() if isinstance(a, bool) else str(a) for a in arguments]
+    return f"opgen::{template}<{', '.join([operator_struct(f), *texts])}>::call"
+
+
 def callable_expression(context: Context, row: Registration) -> str:
     """Return a qualified function name whose type is the operator's dispatcher signature."""
     match row.kind:
@@ -35,18 +41,18 @@ def callable_expression(context: Context, row: Registration) -> str:
         case RegistrationKind.composite_structured:
             return _structured(row)
         case RegistrationKind.meta_inplace_stub:
-            return f"opgen::MetaInplaceStub<{operator_struct(row.function)}>::call"
+            return _member("MetaInplaceStub", row.function)
         case RegistrationKind.meta_of_written:
-            return _meta_of_written(context, row.function)
+            return _member("MetaOfWritten", row.function, _returned(context, row.function))
         case RegistrationKind.existing:
             return _existing(context, row)
         case RegistrationKind.fallthrough:
             raise AssertionError("nothing is called")
         case RegistrationKind.backend_select:
-            return _backend_select(row.function)
+            names = [a.name for a in row.function.func.arguments.flat_all]
+            return _member("BackendSelect", row.function, names.index("dtype"))
         case RegistrationKind.select_by_device:
-            device = find_device(row.function)
-            return f"opgen::BackendSelectByDevice<{operator_struct(row.function)}, {device}>::call"
+            return _member("BackendSelectByDevice", row.function, find_device(row.function))
         case RegistrationKind.unstructured:
             return _unstructured(context, row)
         case RegistrationKind.external:
@@ -120,7 +126,7 @@ def _checked(context: Context, row: Registration, function: str) -> str:
     if not _is_checked(context, row):
         return function
     positions = context.spell.index_sequence(_checked_positions(f))
-    return f"opgen::DeviceChecked<{operator_struct(f)}, &{function}, {positions}>::call"
+    return _member("DeviceChecked", f, f"&{function}", positions)
 
 
 def _is_checked(context: Context, row: Registration) -> bool:
@@ -143,24 +149,12 @@ def _checked_positions(f: NativeFunction) -> list[int]:
     return [every.index(a) for a in arguments if a.type.is_tensor_like()]
 
 
-def _backend_select(f: NativeFunction) -> str:
-    names = [a.name for a in f.func.arguments.flat_all]
-    return f"opgen::BackendSelect<{operator_struct(f)}, {names.index('dtype')}>::call"
-
-
 def _existing(context: Context, row: Registration) -> str:
     """Return `opgen::Existing<ns::_ops::f, &::ns::f>::call`; with the positions of arguments that are returned by reference."""
     assert row.kernel is not None
     f = row.function
-    parameters = f"{operator_struct(f)}, &{row.kernel.cpp_name}"
-    if returns_references(f):
-        parameters += f", {_returned(context, f)}"
-    return f"opgen::Existing<{parameters}>::call"
-
-
-def _meta_of_written(context: Context, f: NativeFunction) -> str:
-    """Return `opgen::MetaOfWritten<ns::_ops::f, index_sequence<0>>::call`, with the positions of the returned arguments."""
-    return f"opgen::MetaOfWritten<{operator_struct(f)}, {_returned(context, f)}>::call"
+    returned = [_returned(context, f)] if returns_references(f) else []
+    return _member("Existing", f, f"&{row.kernel.cpp_name}", *returned)
 
 
 def _returned(context: Context, f: NativeFunction) -> str:
@@ -192,11 +186,10 @@ def _checks_outs(context: Context, f: NativeFunction) -> bool:
 
 def _apart(context: Context, f: NativeFunction, function: str) -> str:
     """Return `opgen::ApartOut<ns::_ops::f_out, &function, 1, false>::call`. The outputs of elementwise operators may be inputs."""
-    outs = len(f.func.arguments.out)
     group = context.registry.group_of(f)
     tags = f.tags if group is None else frozenset().union(*(g.tags for g in group.functions()))
-    elementwise = "true" if "pointwise" in tags else "false"
-    return f"opgen::ApartOut<{operator_struct(f)}, &{function}, {outs}, {elementwise}>::call"
+    outs, elementwise = len(f.func.arguments.out), "pointwise" in tags
+    return _member("ApartOut", f, f"&{function}", outs, elementwise)
 
 
 def _has_input_tensors(f: NativeFunction) -> bool:
@@ -227,13 +220,11 @@ def _from_functional(context: Context, row: Registration) -> str:
     outs = [a.name for a in f.func.arguments.out]
     written = (*outs, *(n for n in f.func.arguments.mutable_arg_names if n not in outs))
     positions = context.spell.index_sequence(map(every.index, written))
-    given = [a.name for a in functional.func.arguments.flat_all]
-    options = given.index("dtype") if functional.func.arguments.tensor_options is not None else -1
-    return (
-        f"opgen::FromFunctional<{operator_struct(f)}, {operator_struct(functional)},"
-        f" &{_external(context, row, functional)}, {'true' if outs else 'false'}, {options},"
-        f" {positions}>::call"
-    )
+    names = [a.name for a in functional.func.arguments.flat_all]
+    options = names.index("dtype") if functional.func.arguments.tensor_options is not None else -1
+    kernel = f"&{_external(context, row, functional)}"
+    given = (operator_struct(functional), kernel, bool(outs), options, positions)
+    return _member("FromFunctional", f, *given)
 
 
 def _from_out(context: Context, row: Registration) -> str:
@@ -242,14 +233,14 @@ def _from_out(context: Context, row: Registration) -> str:
     """
     assert isinstance(row.group, NativeFunctionsGroup)
     f, out = row.function, row.group.out
-    structs = f"{operator_struct(f)}, {operator_struct(out)}, &{_external(context, row, out)}"
+    kernel = (operator_struct(out), f"&{_external(context, row, out)}")
     if f.func.kind() is SchemaKind.inplace:
-        return f"opgen::InplaceFromOut<{structs}, {_self_position(f)}>::call"
+        return _member("InplaceFromOut", f, *kernel, _self_position(f))
     given = list(f.func.arguments.flat_all)
     tensors = [i for i, a in enumerate(given) if a.type == TENSOR]
     like = min(tensors, key=lambda i: (given[i].name != "self", i))
     dtype = next((i for i, a in enumerate(given) if a.name == "dtype"), -1)
-    return f"opgen::FunctionalFromOut<{structs}, {len(f.func.returns)}, {like}, {dtype}>::call"
+    return _member("FunctionalFromOut", f, *kernel, len(f.func.returns), like, dtype)
 
 
 def _adapted(
@@ -272,7 +263,7 @@ def _adapted(
     pointer = context.spell.spelled(signature).pointer_type
     if row.device_guard:
         return _guarded(context, f, pointer, function)
-    return f"opgen::Adapt<{operator_struct(f)}, {pointer}, &{function}>::call"
+    return _member("Adapt", f, pointer, f"&{function}")
 
 
 def _has_the_types_of(context: Context, one: _Signature, other: _Signature) -> bool:
@@ -298,12 +289,9 @@ def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -
     if arguments.tensor_options is not None:
         first = arguments.tensor_options.device
     guard = every.index(first) if f.device_guard and first is not None else -1
-    check = "true" if _share_a_device(context, f) else "false"
     positions = context.spell.index_sequence(_checked_positions(f))
-    return (
-        f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"
-        f" {check}, {positions}, {guard}>::call"
-    )
+    check = _share_a_device(context, f)
+    return _member("DeviceGuarded", f, pointer, f"&{function}", check, positions, guard)
 
 
 def _self_position(f: NativeFunction) -> int:

@@ -107,13 +107,15 @@ class FormulaCall(Record, frozen=True):
     """A formula, what is done with its value, and its place.
 
     `condition` says when it is needed, `locals` are the values that only it uses. `called` are the operators of the library
-    and of ATen that it may call: the functions that neither opgen nor a header of the author declares.
+    and of ATen that it may call: the functions that neither opgen nor a header of the author declares. `read` is the formula
+    as its author wrote it.
     """
 
     condition: str
     locals: tuple[str, ...]
     start: str
     formula: str
+    read: Formula
     called: frozenset[str]
     file: str
     line: int
@@ -266,7 +268,7 @@ def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -
             for node in block.items
             for call in (*node.backward, *node.forward)
             if not own.isdisjoint(call.called)
-            for function in called_functions(read_formula(call.formula), numbers=True)
+            for function in called_functions(call.read, numbers=True)
         }
         functions = tuple(NumberFunction(name, namespace) for name in sorted(called & own))
         yield Nodes(block.namespace, functions, block.items)
@@ -461,13 +463,11 @@ class _NodeBuilder(Struct, dict=True):
         forward = tuple(self._forward(d) for d in info.forward_derivatives)
         spelled = [field.expr for field in fields if not field.is_output]
         saved = [field.expr for field in fields if field.is_output]
-        of_forward = [
-            text for call in forward for text in (*call.locals, call.formula, call.condition)
-        ]
-        if self.is_foreach:
-            of_forward += [call.start for call in forward]
-        locals = () if self.is_foreach else tuple(self._forward_locals())
-        words = names_of((*of_forward, *locals))
+        names = frozenset[str]().union(*(d.formula.names for d in info.forward_derivatives))
+        locals = dict(self._of_forward(names))
+        words = names.union(*map(self._tangents, info.forward_derivatives), locals.values())
+        if self.is_foreach and forward:
+            words |= {"result"}
         condition = info.output_differentiability_condition
         return NodeStruct(
             comment=str(f.func),
@@ -485,7 +485,7 @@ class _NodeBuilder(Struct, dict=True):
             gradients=tuple(self._gradients()),
             backward=backward,
             forward_parameters=_parameters((*self.arguments, *self.outputs), words),
-            forward_locals=locals,
+            forward_locals=() if self.is_foreach else tuple(locals),
             forward=forward,
             condition_parameters=_parameters(
                 self.arguments, names_of([condition.text] if condition is not None else [])
@@ -594,41 +594,40 @@ class _NodeBuilder(Struct, dict=True):
             after=after,
         )
 
-    def _forward_locals(self) -> Iterator[str]:
-        words = names_of(d.formula.text for d in self.info.forward_derivatives)
-        for name in self.arguments:
+    def _of_forward(self, names: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+        """Yield the definitions of those `names` that stand for a value or tangent, and the argument that each reads."""
+        arguments = [(name, name) for name in self.arguments]
+        for name, argument in (*arguments, ("original_self", "self")):
             for suffix, value in _OF_FORWARD:
-                if name + suffix in words:
-                    yield value.format(f"{name}{suffix}", name)
-        for suffix, value in _OF_FORWARD:
-            if f"original_self{suffix}" in words:
-                yield value.format(f"original_self{suffix}", "self")
+                if name + suffix in names:
+                    item = f"{argument}[i]" if argument in self._lists else argument
+                    yield value.format(
+                        name + suffix, item if self.is_foreach else argument
+                    ), argument
+
+    def _tangents(self, derivative: ForwardDerivative) -> Sequence[str]:
+        """Return the arguments with whose tangents a formula is computed."""
+        found = [n for n in derivative.required_inputs_fw_grad if n in self.arguments]
+        found += [n for n in self.inputs if n not in found and derivative.formula.uses(n)]
+        return found or self.inputs
 
     def _forward(self, derivative: ForwardDerivative) -> FormulaCall:
-        tangents = [n for n in derivative.required_inputs_fw_grad if n in self.arguments]
-        tangents += [n for n in self.inputs if n not in tangents and derivative.formula.uses(n)]
-        given = ", ".join(tangents or self.inputs)
+        tangents = self._tangents(derivative)
         names = return_names(self.info.func)
         flags = self.with_gradient
         numbers = [_output_number(n, names, flags) for n in derivative.var_names]
         is_list = derivative.var_types[0].is_list_like() is not None
-        start, after, locals = _giver(numbers, is_list=is_list), ");", []
+        start, after = _giver(numbers, is_list=is_list), ");"
         if self.is_foreach:
-            lists = self._lists
-            for name in self.arguments:
-                item = f"{name}[i]" if name in lists else name
-                for suffix, value in _OF_FORWARD:
-                    if derivative.formula.uses(name + suffix):
-                        locals.append(value.format(f"{name}{suffix}", item))
-            items = ", ".join(f"{n}[i]" if n in lists else n for n in tangents)
+            locals = [text for text, _ in self._of_forward(derivative.formula.names)]
+            items = ", ".join(f"{n}[i]" if n in self._lists else n for n in tangents)
             start = f"{_CALL}.give_each<0>(result.size(), [&](::std::size_t i) -> Tensor {{ if (!{_CALL}.has_tangent({items})) return Tensor(); {' '.join(locals)} return "
-            after, locals = "; });", []
+            after = "; });"
         return self._call(
             derivative.formula,
             derivative.place,
-            condition=f"{_CALL}.has_tangent({given})",
-            locals=locals,
-            start=start.rstrip(),
+            condition=f"{_CALL}.has_tangent({', '.join(tangents)})",
+            start=start,
             after=after,
         )
 
@@ -684,6 +683,7 @@ class _NodeBuilder(Struct, dict=True):
             locals=tuple(locals),
             start=start.rstrip(),
             formula=f"{' ' * (location.column - 1)}{text.strip()}",
+            read=formula,
             called=frozenset(
                 node.text.removesuffix("_symint")
                 for node in formula.calls()

@@ -51,15 +51,12 @@ def tensor_operators(
             continue
         found.add((symbol, len(names)))
         if len(names) == 1:
-            made: Iterable[PublicFunction] = [_unary(context, f, symbol, names[0])]
+            given = ((_TENSOR, names[0]),)
+            made: Iterable[PublicFunction] = [_operator(context, f, symbol, given, names)]
         else:
             left = (_WRITTEN,) if f.func.kind() is SchemaKind.inplace else (_TENSOR, _SCALAR)
             made = _binary(context, f, symbol, left, names)
         yield TensorOperators(f.root_name, str(f.func), tuple(made))
-
-
-def _unary(context: Context, f: NativeFunction, symbol: str, name: str) -> PublicFunction:
-    return _operator(context, f, symbol, ((_TENSOR, name),), (name,))
 
 
 def _binary(

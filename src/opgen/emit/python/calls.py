@@ -193,7 +193,11 @@ class PythonCalls(Struct, frozen=True, dict=True):
 
 def python_calls(context: Context) -> PythonCalls:
     """Return the contents of a library's package."""
-    bound = [_as_called(context, f) for f in context.registry.functions if _is_wanted(context, f)]
+    bound = [
+        _as_called(context, f)
+        for f in context.registry.functions
+        if context.keeps(f) and (is_bound(f) or str(f.func.name.name) in _BOUND_HERE)
+    ]
     problems = [(f, _unknown_type(f)) for f in bound]
     operators = tuple(f for f, why in problems if why is None)
     functions = sorted(
@@ -262,10 +266,6 @@ def returns_self(f: NativeFunction) -> bool:
     """Return whether Python returns the first argument: the operator writes it and returns nothing itself."""
     arguments = f.func.arguments.flat_all
     return not f.func.returns and f.func.name.name.inplace and len(arguments) != 0
-
-
-def _is_wanted(context: Context, f: NativeFunction) -> bool:
-    return context.keeps(f) and (is_bound(f) or str(f.func.name.name) in _BOUND_HERE)
 
 
 def _as_called(context: Context, f: NativeFunction) -> NativeFunction:

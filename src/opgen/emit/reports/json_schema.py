@@ -53,7 +53,12 @@ def build_json_schema(tags: TagSet, *, strict_torchgen: bool = False) -> Schema:
         "then": {
             "properties": {"func": {"pattern": _FUNC_OF_ATEN}, "dispatch": _dispatch_of_aten()}
         },
-        "else": {"properties": {"func": {"pattern": _FUNC}, "dispatch": _dispatch_of_libraries()}},
+        "else": {
+            "properties": {
+                "func": {"pattern": _FUNC},
+                "dispatch": _dispatch(LIBRARY_DISPATCH_KEYS, f"^({_KERNEL}|{_EXISTING})$"),
+            }
+        },
     }
     return {
         **schema,
@@ -247,10 +252,6 @@ def _tags(tags: TagSet) -> Schema:
 
 def _dispatch_of_aten() -> Schema:
     return _dispatch(SUPPORTED_DISPATCH_KEYS, f"^{_KERNEL}$")
-
-
-def _dispatch_of_libraries() -> Schema:
-    return _dispatch(LIBRARY_DISPATCH_KEYS, f"^({_KERNEL}|{_EXISTING})$")
 
 
 def _dispatch(keys: tuple[DispatchKey, ...], pattern: str) -> Schema:

@@ -256,10 +256,6 @@ def _twin(context: Context, hidden: NativeFunction) -> TwinOperator:
     )
 
 
-def _signature(context: Context, f: NativeFunction) -> str:
-    return context.spell.spelled(context.signatures.dispatcher(f)).function_type
-
-
 def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRow]]:
     """Yield the namespace, key and row of each registration of a twin and its operator."""
     f, hidden = twin.function, twin.twin
@@ -310,7 +306,7 @@ def _functional(context: Context, twin: Twin) -> _Class:
         operator_struct(twin.function),
         _own_results(context, twin, twin.functional),
         context.spell.index_sequence(_written_positions(twin)),
-        _signature(context, twin.functional),
+        context.spell.spelled(context.signatures.dispatcher(twin.functional)).function_type,
     )
     return _Class("FunctionalTwin", arguments)
 

@@ -146,7 +146,7 @@ class _ModuleReader(Struct):
             for key in keys or ():
                 self._fallthrough(operator, key, call)
             return
-        self._stays(call, f"a kernel for {_listed(keys)}", operator)
+        self._stays(call, f"a kernel for {', '.join(keys or ('some keys',))}", operator)
 
     # Methods
 
@@ -506,7 +506,3 @@ def _returned(function: Function) -> list[ast.expr]:
     """Return the expressions that a function returns."""
     returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
     return [node.value for node in returns if node.value is not None]
-
-
-def _listed(keys: Sequence[str] | None) -> str:
-    return ", ".join(keys) if keys else "some keys"

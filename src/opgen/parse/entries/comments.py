@@ -39,11 +39,6 @@ _RULE_CHARACTERS = "-=*~+_/"
 _HASHES = re.compile(r"#{3,}|##+[^#]+##+")
 
 
-def _comment_start(text: str, line: int) -> int:
-    """Return the start of the comment lines directly above the line at offset `line`; `line` itself without any."""
-    return _start_of_lines(text, line, lambda above: above.lstrip(" \t").startswith("#"))
-
-
 def comment_documentation(node: MappingNode, item: Node | None, profile: Profile) -> str | None:
     """Return the documentation in the comment directly above an entry; None if there is none.
 
@@ -215,8 +210,8 @@ def _is_inside(offset: int, scalars: list[tuple[int, int]]) -> bool:
 
 def _entry_start(source: Source, node: Node) -> int:
     """Return the start of the entry's first line, or of the comments directly above it."""
-    line = source.location(node.start).line
-    return _comment_start(source.text, source.line_starts()[line - 1])
+    line = source.line_starts()[source.location(node.start).line - 1]
+    return _start_of_lines(source.text, line, lambda above: above.lstrip(" \t").startswith("#"))
 
 
 def _range(source: Source, starts: list[int], offset: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Check the rules about one entry as a whole, one function each.
 
 Each rule declares the keys that it depends on. It is skipped if the value of one of them is invalid, because that has
-been reported. A rule yields its findings: usually none.
+been reported, and if the entry has none of them. A rule yields its findings: usually none.
 """
 
 from __future__ import annotations
@@ -55,10 +55,11 @@ Rule = Callable[[Draft, NativeFunction], Iterator[Finding]]
 
 def check_entry(draft: Draft, f: NativeFunction) -> None:
     """Report every rule that the entry violates. `f` has the values of its keys, without what they imply."""
+    written = {"func", *draft.values}
     for needs, rule in _RULES:
-        if f.is_library and rule in _ONLY_TORCHGEN:
+        if needs.isdisjoint(written) or not needs.isdisjoint(draft.bad):
             continue
-        if draft.bad and not draft.bad.isdisjoint(needs):
+        if f.is_library and rule in _ONLY_TORCHGEN:
             continue
         for finding in rule(draft, f):
             draft.context.diagnostics.error(**asdict(finding))
@@ -403,7 +404,7 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("precomputed structured", _replaced_arguments_exist),
         ("dispatch manual_kernel_registration", _no_table_with_manual_registration),
         ("dispatch structured_delegate", _table_is_not_the_default),
-        ("dispatch structured structured_delegate", _factories_have_a_table),
+        ("func dispatch structured structured_delegate", _factories_have_a_table),
         ("dispatch", _composite_keys_agree),
         ("dispatch", _kernels_share_namespace),
         ("ufunc_inner_loop structured dispatch autogen", _ufuncs_are_structured),
@@ -414,8 +415,8 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("structured_delegate", _out_variants_do_not_delegate),
         ("cpp_no_default_args", _no_default_args_have_defaults),
         ("structured_inherits structured", _base_class_when_structured),
-        ("device_check", _foreach_is_not_checked),
-        ("tags", _random_is_tagged),
+        ("func device_check", _foreach_is_not_checked),
+        ("func tags", _random_is_tagged),
         ("fake dispatch structured structured_delegate", _fake_is_needed),
         ("effects dispatch structured structured_delegate", _effects_are_kept),
         ("alias_analysis", _annotations_are_analysed),

@@ -133,8 +133,9 @@ class SchemaReader:
             name = marked_name(self._at, base, start, allow_out=False)
         if dot:
             is_named &= is_overload(self._at, overload, mark, end, self._profile)
-        arguments = self._arguments(opening + 1, closing)
-        returns = self._returns(*returns_at)
+        cache = self._cache
+        arguments = self._once(cache.lists, self._arguments, opening + 1, closing)
+        returns = self._once(cache.results, self._returns, *returns_at)
         if self._at.failed or arguments is None or returns is None:
             return None
         return self._schema(base, name, overload, arguments, returns)
@@ -237,9 +238,6 @@ class SchemaReader:
     # Arguments
 
     def _arguments(self, start: int, end: int) -> _Lists | None:
-        return self._once(self._cache.lists, self._argument_list, start, end)
-
-    def _argument_list(self, start: int, end: int) -> _Lists | None:
         """Parse all arguments. All errors of single arguments are reported."""
         positional: list[tuple[Argument, int, int]] = []
         keyword: list[tuple[Argument, int, int]] = []
@@ -353,9 +351,6 @@ class SchemaReader:
     # Returns
 
     def _returns(self, start: int, end: int) -> tuple[Return, ...] | None:
-        return self._once(self._cache.results, self._results, start, end)
-
-    def _results(self, start: int, end: int) -> tuple[Return, ...] | None:
         text = self._at.text
         if text[start] != "(":
             pieces = list(self._at.pieces(start, end))
