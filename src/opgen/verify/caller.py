@@ -474,8 +474,9 @@ class Case:
         """Return the tensors that the schema marks as written."""
         return [(p, spec) for p, spec in self.tensors() if p[0] in self.subject.written]
 
-    def finding(self, message: str, *runs: Run) -> Finding:
-        return Finding(message, runs or (Run("the call", self.call),))
+    def finding(self, message: str, *runs: Run | Call) -> Finding:
+        shown = tuple(run if isinstance(run, Run) else Run("call", run) for run in runs)
+        return Finding(message, shown or (Run("the call", self.call),))
 
 
 def place_text(place: Place) -> str:

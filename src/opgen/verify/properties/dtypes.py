@@ -15,7 +15,6 @@ from opgen.verify.caller import (
     NotTested,
     Property,
     Result,
-    Run,
     differ,
 )
 from opgen.verify.calls.specs import Array, Call, Fill, at, elements, put
@@ -74,7 +73,7 @@ def _promotion(case: Case) -> Iterator[Finding]:
                 yield case.finding(
                     f"inputs of {dtype} give {result.label} of {result.described.dtype}: floating-point results "
                     "of integers have the default dtype, float32",
-                    Run("call", call),
+                    call,
                 )
     if not tried:
         raise NotTested("it refuses other dtypes")
@@ -225,7 +224,7 @@ def _computed_in_float32(case: Case, dtype: str) -> Generator[Finding, None, boo
     if len(exact) >= _MANY_EXACT:
         yield case.finding(
             f"all results of {dtype}, such as {next(iter(exact))}, are numbers of float32: it computes in float32",
-            Run("call", call),
+            call,
         )
     return bool(exact)
 

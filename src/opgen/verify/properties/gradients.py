@@ -23,7 +23,6 @@ from opgen.verify.caller import (
     Outcome,
     Property,
     Result,
-    Run,
     differ,
     leaves,
     place_text,
@@ -127,7 +126,7 @@ class _Function:
         return made
 
     def finding(self, text: str) -> Finding:
-        return self.case.finding(text, Run("call", self.call))
+        return self.case.finding(text, self.call)
 
     def outputs(self, *inputs: Any) -> tuple[Any, ...]:
         """Return the results with a gradient."""

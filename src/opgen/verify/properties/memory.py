@@ -73,7 +73,7 @@ def _undeclared_write(case: Case) -> Iterator[Finding]:
             if place[0] not in case.subject.written and block.changes().elements:
                 yield case.finding(
                     f"writes {place_text(place)} ({how}), which the schema does not mark as written",
-                    Run("call", call),
+                    call,
                 )
 
 
@@ -85,7 +85,7 @@ def _write_between(case: Case) -> Iterator[Finding]:
                 yield case.finding(
                     f"writes byte {between} of the storage of {place_text(place)} ({how}), which is part of "
                     "none of its elements",
-                    Run("call", call),
+                    call,
                 )
 
 
@@ -97,7 +97,7 @@ def _write_beyond(case: Case) -> Iterator[Finding]:
                 side = "before" if beyond < 0 else "behind"
                 yield case.finding(
                     f"writes byte {abs(beyond)} {side} the storage of {place_text(place)} ({how})",
-                    Run("call", call),
+                    call,
                 )
     guard = case.caller.guard
     if guard is None:
@@ -128,7 +128,7 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
         if wrong:
             yield case.finding(
                 f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}",
-                Run("call", call),
+                call,
             )
     yield from _read_beyond_list(case)
     # Where the memory ends, reading further ends the process.
@@ -152,8 +152,7 @@ def _read_beyond_list(case: Case) -> Iterator[Finding]:
             wrong = differ_in_bits(*outcomes)
             if wrong:
                 yield case.finding(
-                    f"the result depends on what lies behind the numbers of {name}: {wrong}",
-                    Run("call", call),
+                    f"the result depends on what lies behind the numbers of {name}: {wrong}", call
                 )
 
 
@@ -215,7 +214,7 @@ def _undeclared_alias(case: Case) -> Iterator[Finding]:
                     if _sharing(described, argument) and not permitted:
                         yield case.finding(
                             f"the result shares memory with {place_text(place)}; the schema does not say so",
-                            Run("call", call),
+                            call,
                         )
 
 
@@ -233,7 +232,7 @@ def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Findi
         if described.storage in seen:
             yield case.finding(
                 f"{label} shares memory with {seen[described.storage]}; the schema does not say so",
-                Run("call", call),
+                call,
             )
         seen[described.storage] = label
 
@@ -285,7 +284,7 @@ def _missing_alias(case: Case) -> Iterator[Finding]:
                     names = ", ".join(place_text(p) for p, _ in bases)
                     yield case.finding(
                         f"result {index} does not share memory with {names}{how}, as the schema says",
-                        Run("call", call),
+                        call,
                     )
 
 

@@ -138,10 +138,7 @@ def _meta_dtype(case: Case) -> Iterator[Finding]:
         tried = True
         for label, one, other in pairs:
             if one.dtype != other.dtype:
-                yield case.finding(
-                    f"{label} has dtype {one.dtype}; Meta says {other.dtype}",
-                    Run("call", call),
-                )
+                yield case.finding(f"{label} has dtype {one.dtype}; Meta says {other.dtype}", call)
     if not tried:
         raise NotTested("Meta refuses every dtype")
 
@@ -205,7 +202,7 @@ def _large_numbers(case: Case) -> Iterator[Finding]:
                 if case.run(call).error is None:
                     yield case.finding(
                         f"Meta refuses {name}={number}, and the kernel accepts it: {meta.message}",
-                        Run("call", call),
+                        call,
                     )
 
 

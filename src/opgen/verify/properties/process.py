@@ -22,7 +22,6 @@ from opgen.verify.caller import (
     NotTested,
     Outcome,
     Property,
-    Run,
     differ,
     leaves,
 )
@@ -119,8 +118,7 @@ def _gil(case: Case) -> Iterator[Finding]:
                     return
                 if held >= _HELD and waited >= _MANY_WAITS:
                     yield case.finding(
-                        f"a call of {seconds * 1e3:.1f} ms lets no other thread of Python run",
-                        Run("call", call),
+                        f"a call of {seconds * 1e3:.1f} ms lets no other thread of Python run", call
                     )
     if seconds > _LONG:
         raise NotTested("the machine is too busy to tell")

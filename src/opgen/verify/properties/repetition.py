@@ -229,9 +229,7 @@ def _first_in_a_process(case: Case) -> Iterator[Finding]:
         first = case.caller.first(case.subject, call) if here.error is None else None
         wrong = first and differ(here.everything, first, units=_FEW_UNITS)
         if wrong:
-            yield case.finding(
-                f"in a process with earlier calls, {wrong} in one without", Run("call", call)
-            )
+            yield case.finding(f"in a process with earlier calls, {wrong} in one without", call)
 
 
 def _other(spec: TensorSpec, seed: int = 17) -> TensorSpec:
@@ -285,16 +283,13 @@ def _generator(case: Case) -> Iterator[Finding]:
         )
     if state != untouched:
         yield case.finding(
-            "a generator is passed, and the default one has moved on, too",
-            Run("call", with_seed(5)),
+            "a generator is passed, and the default one has moved on, too", with_seed(5)
         )
     many = max((r.elements.size for r in one.everything if r.elements is not None), default=0)
     if many >= 8 and differ(other.everything, one.everything, exact=True) is None:
         if _is_constant(case, with_seed):
             raise NotTested("the result does not depend on random numbers for these arguments")
-        yield case.finding(
-            "generators with other seeds give the same result", Run("call", with_seed(5))
-        )
+        yield case.finding("generators with other seeds give the same result", with_seed(5))
 
 
 def _is_constant(case: Case, with_seed: Any) -> bool:

@@ -224,7 +224,7 @@ def _out_warns(case: Case) -> Iterator[Finding]:
     empty = changed(case.call, [place for place, _ in outs], _without_elements)
     found = case.run(empty, warn=True)
     if found.error is None and _says_resized(found):
-        yield case.finding("warns of the resize of an out without elements", Run("call", empty))
+        yield case.finding("warns of the resize of an out without elements", empty)
     other = changed(case.call, [place for place, _ in outs], _misshapen)
     found = case.run(other, warn=True)
     if found.error is not None:
@@ -234,9 +234,7 @@ def _out_warns(case: Case) -> Iterator[Finding]:
         for result, (_, spec) in zip(found.written, outs)
     )
     if resized and not _says_resized(found):
-        yield case.finding(
-            "resizes an out that has elements, without a warning", Run("call", other)
-        )
+        yield case.finding("resizes an out that has elements, without a warning", other)
 
 
 def _refused_dtype(dtype: str) -> str | None:
@@ -261,13 +259,9 @@ def _out_refuses(case: Case) -> Iterator[Finding]:
         call = put(case.call, place, wrong)
         found = case.run(call, "block", prepare=remember)
         if found.error is None:
-            yield case.finding(
-                f"writes a result of {spec.dtype} to out of {dtype}", Run("call", call)
-            )
+            yield case.finding(f"writes a result of {spec.dtype} to out of {dtype}", call)
         elif any(block.changes().elements for block in found.blocks.values()):
-            yield case.finding(
-                f"refuses out of {dtype}, after it has written to an argument", Run("call", call)
-            )
+            yield case.finding(f"refuses out of {dtype}, after it has written to an argument", call)
     yield from _out_casts(case, outs)
     if not tried:
         raise NotApplicable("results of bool can be stored in any dtype")
@@ -300,9 +294,7 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             if one.described is None or one.elements is None or other.elements is None:
                 continue
             if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
-                yield case.finding(
-                    f"out of {dtype} is {one.described} after the call", Run("call", call)
-                )
+                yield case.finding(f"out of {dtype} is {one.described} after the call", call)
             with np.errstate(all="ignore"):
                 numbers = other.elements.astype(one.elements.dtype)
             narrow = replace(other, described=one.described, elements=numbers)
@@ -310,7 +302,7 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             wrong = wrong_elements(one.elements, numbers, _coarser(dtype, coarse))
             if wrong.any():
                 text = differ([one], [narrow]) or "its elements are wrong"
-                yield case.finding(f"out of {dtype}: {text}", Run("call", call))
+                yield case.finding(f"out of {dtype}: {text}", call)
 
 
 def _coarser(one: str, other: str) -> str:
@@ -343,19 +335,19 @@ def _out_keeps(case: Case) -> Iterator[Finding]:
         for was, now in zip(before, found.written):
             assert now.described is not None
             if was.storage != now.described.storage:
-                yield case.finding(f"gives out, {how}, other memory", Run("call", call))
+                yield case.finding(f"gives out, {how}, other memory", call)
             if (was.shape, was.strides, was.offset) != (
                 *(now.described.shape, now.described.strides, now.described.offset),
             ):
                 yield case.finding(
                     f"out, {how}, had strides {list(was.strides)} and offset {was.offset}, and has "
                     f"{list(now.described.strides)} and {now.described.offset} after the call",
-                    Run("call", call),
+                    call,
                 )
         if is_checked_value(case):
             wrong = differ(found.written, expected.results)
             if wrong:
-                yield case.finding(f"out, {how}: {wrong}", Run("call", call))
+                yield case.finding(f"out, {how}: {wrong}", call)
     if not tried:
         raise NotTested("it refuses every out argument")
 
@@ -405,8 +397,7 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
             other = (now.described.shape, now.described.strides, now.described.dtype)
             if one != other:
                 yield case.finding(
-                    f"{now.label} was {was}, and is {now.described} after the call{how}",
-                    Run("call", call),
+                    f"{now.label} was {was}, and is {now.described} after the call{how}", call
                 )
 
 
