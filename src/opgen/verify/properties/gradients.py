@@ -36,6 +36,7 @@ from opgen.verify.calls.specs import (
     Place,
     TensorSpec,
     at,
+    changed,
     elements,
     has_repeated_indices,
     places,
@@ -45,7 +46,6 @@ from opgen.verify.calls.specs import (
 from opgen.verify.properties.common import (
     GRADIENTS,
     TANGENTS,
-    changed,
     explicit,
     has_differentiable,
     with_other_numbers,

@@ -25,7 +25,6 @@ from opgen.verify.caller import (
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
 from opgen.verify.properties.common import (
-    changed,
     differ_in_bits,
     explicit,
     filled_with,
@@ -52,10 +51,10 @@ _ALIASES: tuple[Need, ...] = (
 def _all_layouts(case: Case) -> Iterator[tuple[str, Call]]:
     """Yield the call with dense tensors, and with gaps."""
     found = [place for place, _ in case.tensors()]
-    yield "dense", changed(case.call, found, specs.plain)
+    yield "dense", specs.changed(case.call, found, specs.plain)
     if any(spec.count > 1 for _, spec in case.tensors()):
-        yield "with gaps", changed(case.call, found, specs.gapped)
-        yield "inside of larger storages", changed(case.call, found, specs.shifted)
+        yield "with gaps", specs.changed(case.call, found, specs.gapped)
+        yield "inside of larger storages", specs.changed(case.call, found, specs.shifted)
 
 
 def _observed(case: Case) -> Iterator[tuple[str, Call, Outcome]]:
@@ -134,7 +133,7 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
     # Where the memory ends, reading further ends the process.
     found_places = [p for p, _ in case.tensors()]
     for end in ("tail", "head"):
-        case.run(changed(case.call, found_places, partial(specs.placed, place=end)), "block")
+        case.run(specs.changed(case.call, found_places, partial(specs.placed, place=end)), "block")
 
 
 def _read_beyond_list(case: Case) -> Iterator[Finding]:
@@ -167,7 +166,7 @@ def _uninitialised(case: Case) -> Iterator[Finding]:
         yield case.finding(f"the result depends on memory that was not written: {wrong}")
     if case.subject.outs:
         outs = [place for place, _ in case.tensors() if place[0] in case.subject.outs]
-        other_outs = changed(case.call, outs, lambda spec: filled_with(spec, 0))
+        other_outs = specs.changed(case.call, outs, lambda spec: filled_with(spec, 0))
         found = case.run(other_outs)
         if found.error is None and case.base.error is None:
             wrong = differ(found.everything, case.base.everything)
@@ -253,8 +252,8 @@ def _missing_alias(case: Case) -> Iterator[Finding]:
     found_places = [place for place, _ in case.tensors()]
     calls = [("", case.call)]
     if any(spec.count > 1 for _, spec in case.tensors()):
-        calls.append((" with gaps", changed(case.call, found_places, specs.gapped)))
-        calls.append((" transposed", changed(case.call, found_places, specs.transposed)))
+        calls.append((" with gaps", specs.changed(case.call, found_places, specs.gapped)))
+        calls.append((" transposed", specs.changed(case.call, found_places, specs.transposed)))
     returns = case.subject.schema.returns
     for how, call in calls:
         found = case.run(call, "block")

@@ -26,15 +26,16 @@ from opgen.verify.caller import (
     place_text,
     significant,
 )
-from opgen.verify.calls.specs import DTYPES, Call, Place, TensorSpec, at, places, put, tensors
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import DTYPES, Call, Place, TensorSpec, at, put, tensors
 from opgen.verify.properties.common import (
     META,
     TRACING,
     as_dtype,
-    changed,
     filled_with,
     has_tensors,
-    layout_variants,
+    in_layout,
+    names_of_layouts,
     program_of,
     sizes_of,
     with_sizes,
@@ -127,7 +128,7 @@ def _meta_dtype(case: Case) -> Iterator[Finding]:
         call = case.call
         if dtype != first:
             same = [place for place, spec in case.tensors() if spec.dtype == first]
-            call = changed(call, same, lambda spec, dtype=dtype: as_dtype(spec, dtype))  # type: ignore[misc]
+            call = specs.changed(call, same, lambda spec, dtype=dtype: as_dtype(spec, dtype))  # type: ignore[misc]
         found = case.base if dtype == first else case.run(call)
         if found.error is not None:
             continue
@@ -145,16 +146,9 @@ def _meta_dtype(case: Case) -> Iterator[Finding]:
 
 def _meta_strides(case: Case) -> Iterator[Finding]:
     calls = [("dense inputs", case.call)]
-    names: dict[str, None] = {}
-    for _, spec in case.read_only():
-        names.update(dict.fromkeys(name for name, _ in layout_variants(spec)))
-    for name in names:
-        call = dict(case.call)
-        for place, spec in case.tensors():
-            variant = dict(layout_variants(spec)).get(name)
-            if variant is not None and place[0] not in case.subject.outs:
-                call = put(call, place, variant)
-        calls.append((f"inputs {name}", call))
+    inputs = [place for place, _ in case.tensors() if place[0] not in case.subject.outs]
+    for name in names_of_layouts(spec for _, spec in case.read_only()):
+        calls.append((f"inputs {name}", in_layout(case.call, inputs, name)))
     for how, call in calls:
         try:
             found = case.base if call is case.call else case.run(call)
@@ -177,11 +171,10 @@ def _meta_strides(case: Case) -> Iterator[Finding]:
 
 def _other_elements(call: Call) -> Iterator[Call]:
     """Yield the call with other elements: what a kernel refuses for all of them, it does not refuse for elements."""
-    yield changed(call, list(places(call)), lambda spec: filled_with(spec, 0))
-    yield changed(call, list(places(call)), lambda spec: filled_with(spec, 1))
-    yield changed(
+    yield specs.each_tensor(call, lambda spec: filled_with(spec, 0))
+    yield specs.each_tensor(call, lambda spec: filled_with(spec, 1))
+    yield specs.each_tensor(
         call,
-        list(places(call)),
         lambda spec: replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 1)),
     )
 

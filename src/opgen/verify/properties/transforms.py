@@ -24,11 +24,10 @@ from opgen.verify.caller import (
     place_text,
     wrong_elements,
 )
-from opgen.verify.calls.specs import Call, Place, TensorSpec, elements, put
+from opgen.verify.calls.specs import Call, Place, TensorSpec, changed, elements, put
 from opgen.verify.properties.common import (
     TRACING,
     as_dtype,
-    changed,
     explicit,
     has_tensors,
     program_of,

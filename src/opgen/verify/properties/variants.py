@@ -32,9 +32,10 @@ from opgen.verify.calls.specs import (
     Place,
     TensorSpec,
     at,
+    changed,
     put,
 )
-from opgen.verify.properties.common import changed, is_checked_value, remember
+from opgen.verify.properties.common import is_checked_value, remember
 from opgen.verify.subjects import DRAWS_NOTHING, WRITES, Need
 
 _HAS_FUNCTIONAL: Need = (lambda s: s.functional is not None, "it has no functional variant")
