@@ -50,11 +50,10 @@ _ALIASES: tuple[Need, ...] = (
 
 def _all_layouts(case: Case) -> Iterator[tuple[str, Call]]:
     """Yield the call with dense tensors, and with gaps."""
-    found = [place for place, _ in case.tensors()]
-    yield "dense", specs.changed(case.call, found, specs.plain)
+    yield "dense", specs.each_tensor(case.call, specs.plain)
     if any(spec.count > 1 for _, spec in case.tensors()):
-        yield "with gaps", specs.changed(case.call, found, specs.gapped)
-        yield "inside of larger storages", specs.changed(case.call, found, specs.shifted)
+        yield "with gaps", specs.each_tensor(case.call, specs.gapped)
+        yield "inside of larger storages", specs.each_tensor(case.call, specs.shifted)
 
 
 def _observed(case: Case) -> Iterator[tuple[str, Call, Outcome]]:
@@ -131,9 +130,8 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
             )
     yield from _read_beyond_list(case)
     # Where the memory ends, reading further ends the process.
-    found_places = [p for p, _ in case.tensors()]
     for end in ("tail", "head"):
-        case.run(specs.changed(case.call, found_places, partial(specs.placed, place=end)), "block")
+        case.run(specs.each_tensor(case.call, partial(specs.placed, place=end)), "block")
 
 
 def _read_beyond_list(case: Case) -> Iterator[Finding]:
@@ -190,31 +188,34 @@ def _letters(annotation: Any) -> set[str]:
 
 
 def _undeclared_alias(case: Case) -> Iterator[Finding]:
-    returns = case.subject.schema.returns
+    annotations = {a.name: _letters(a.annotation) for a in case.subject.arguments}
     for call in (case.call, _with_simple_numbers(case)):
         found = case.run(call)
         if found.error is not None:
             continue
-        values = [found.returned] if len(returns) == 1 else list(found.returned or ())
         yield from _shared_by_results(case, call, found)
-        annotations = {a.name: _letters(a.annotation) for a in case.subject.arguments}
         given = list(_arguments(case, found))
-        for declared, value in zip(returns, values):
-            allowed = _letters(declared.annotation)
-            for item in value if isinstance(value, list | tuple) else [value]:
-                if not case.backend.is_tensor(item):
-                    continue
-                described = case.backend.describe(item)
-                if described.device != "cpu" or described.storage_bytes == 0:
-                    continue
-                for place, argument in given:
-                    letters = annotations[place[0]]
-                    permitted = "*" in allowed or (allowed & letters)
-                    if _sharing(described, argument) and not permitted:
-                        yield case.finding(
-                            f"the result shares memory with {place_text(place)}; the schema does not say so",
-                            call,
-                        )
+        for _, allowed, described in _results(case, found):
+            for place, argument in given if described.storage_bytes else ():
+                permitted = "*" in allowed or (allowed & annotations[place[0]])
+                if _sharing(described, argument) and not permitted:
+                    yield case.finding(
+                        f"the result shares memory with {place_text(place)}; the schema does not say so",
+                        call,
+                    )
+
+
+def _results(case: Case, found: Outcome) -> Iterator[tuple[int, set[str], Described]]:
+    """Yield the results that are tensors of the CPU, those of lists too: their indices, the letters of their aliases."""
+    returns = case.subject.schema.returns
+    values = [found.returned] if len(returns) == 1 else list(found.returned or ())
+    for index, (declared, value) in enumerate(zip(returns, values)):
+        for item in filter(
+            case.backend.is_tensor, value if isinstance(value, list | tuple) else [value]
+        ):
+            described = case.backend.describe(item)
+            if described.device == "cpu":
+                yield index, _letters(declared.annotation), described
 
 
 def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Finding]:
@@ -249,42 +250,30 @@ def _with_simple_numbers(case: Case) -> Call:
 
 
 def _missing_alias(case: Case) -> Iterator[Finding]:
-    found_places = [place for place, _ in case.tensors()]
     calls = [("", case.call)]
     if any(spec.count > 1 for _, spec in case.tensors()):
-        calls.append((" with gaps", specs.changed(case.call, found_places, specs.gapped)))
-        calls.append((" transposed", specs.changed(case.call, found_places, specs.transposed)))
-    returns = case.subject.schema.returns
+        calls.append((" with gaps", specs.each_tensor(case.call, specs.gapped)))
+        calls.append((" transposed", specs.each_tensor(case.call, specs.transposed)))
     for how, call in calls:
         found = case.run(call, "block")
         if found.error is not None:
             continue
-        values = [found.returned] if len(returns) == 1 else list(found.returned or ())
         given = list(_arguments(case, found))
-        for index, (declared, value) in enumerate(zip(returns, values)):
-            letters = _letters(declared.annotation)
-            if not letters or "*" in letters:
-                continue
+        for index, letters, described in _results(case, found):
             bases = [
                 (place, d)
                 for place, d in given
                 for a in case.subject.arguments
-                if a.name == place[0] and letters & _letters(a.annotation)
+                if a.name == place[0] and letters & _letters(a.annotation) and "*" not in letters
             ]
-            for item in value if isinstance(value, list | tuple) else [value]:
-                if not case.backend.is_tensor(item) or not bases:
-                    continue
-                described = case.backend.describe(item)
-                if described.device != "cpu":
-                    continue
-                if 0 in described.shape or all(0 in d.shape for _, d in bases):
-                    continue
-                if not any(_sharing(described, d) for _, d in bases):
-                    names = ", ".join(place_text(p) for p, _ in bases)
-                    yield case.finding(
-                        f"result {index} does not share memory with {names}{how}, as the schema says",
-                        call,
-                    )
+            if 0 in described.shape or all(0 in d.shape for _, d in bases):
+                continue
+            if not any(_sharing(described, d) for _, d in bases):
+                names = ", ".join(place_text(p) for p, _ in bases)
+                yield case.finding(
+                    f"result {index} does not share memory with {names}{how}, as the schema says",
+                    call,
+                )
 
 
 def _overlap(case: Case) -> Iterator[Finding]:
