@@ -113,11 +113,8 @@ class _Function:
         # Other tensors are the same in each call.
         outcome = Outcome()
         made = case.caller.build(self.call, "fresh", outcome)
-        for (name, index), value in zip(self.chosen, inputs):
-            if index is None:
-                made[name] = value
-            else:
-                made[name][index] = value
+        for place, value in zip(self.chosen, inputs):
+            made = put(made, place, value)
         for name in case.subject.written:
             if case.backend.is_tensor(made.get(name)):
                 made[name] = case.backend.clone(made[name])

@@ -333,7 +333,7 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
                 block.write(elements(line))
                 shared = case.backend.sharing(block, pair)
                 for one, at_place in zip(shared, where):
-                    _put_given(outcome.given, at_place, one)
+                    outcome.given = put(outcome.given, at_place, one)
 
             found = case.run(prepare=share)
             if found.error is not None:
@@ -354,14 +354,6 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
                     f"{place_text(place)} {what} {place_text(other_place)}, and the call is not refused: {wrong}",
                     Run("the same elements in memory of their own", apart),
                 )
-
-
-def _put_given(given: dict[str, Any], place: Place, tensor: Any) -> None:
-    name, index = place
-    if index is None:
-        given[name] = tensor
-    else:
-        given[name][index] = tensor
 
 
 def _exception_safe(case: Case) -> Iterator[Finding]:

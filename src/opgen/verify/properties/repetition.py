@@ -19,7 +19,7 @@ from opgen.verify.caller import (
     captured,
     differ,
 )
-from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
+from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, changed, each_tensor
 from opgen.verify.properties.common import (
     NO_SIGNATURE,
     enlarged,
@@ -175,11 +175,7 @@ def _in_other_modes(case: Case) -> Iterator[Finding]:
     ]
 
     def require(outcome: Outcome) -> None:
-        for name, index in leaves:
-            if index is None:
-                outcome.given[name] = case.backend.leaf(outcome.given[name])
-            else:
-                outcome.given[name][index] = case.backend.leaf(outcome.given[name][index])
+        outcome.given = changed(outcome.given, leaves, case.backend.leaf)
 
     if not leaves or case.subject.written:
         return
@@ -332,8 +328,7 @@ def _concurrent(case: Case) -> Iterator[Finding]:
     barrier = threading.Barrier(2)
     given: list[list[Any]] = []
     for call in calls:
-        outcome = expected[0].__class__()
-        given.append([caller.build(call, "fresh", outcome) for _ in range(rounds)])
+        given.append([caller.build(call, "fresh", Outcome()) for _ in range(rounds)])
 
     def work(index: int) -> None:
         barrier.wait(20)

@@ -89,11 +89,7 @@ def _inplace_agrees(case: Case) -> Iterator[Finding]:
     found = tuple(_labelled(found, "self"))
     wrong = differ(found, expected[: len(found)]) or _signs_differ(found, expected)
     if wrong:
-        yield case.finding(
-            f"in place, {wrong}",
-            Run("in place", case.call),
-            Run("functional", case.call, _functional_lines(case)),
-        )
+        yield case.finding(f"in place, {wrong}", *_beside_functional(case, "in place", case.call))
 
 
 def _signs_differ(found: Sequence[Result], expected: Sequence[Result]) -> str | None:
@@ -109,10 +105,11 @@ def _signs_differ(found: Sequence[Result], expected: Sequence[Result]) -> str | 
     return None
 
 
-def _functional_lines(case: Case) -> tuple[str, ...]:
+def _beside_functional(case: Case, how: str, call: Call) -> tuple[Run, Run]:
+    """Return a call, and the same one of the functional variant."""
     functional = case.subject.functional
     assert functional is not None
-    return (f"@call {functional.spelling}",)
+    return Run(how, call), Run("functional", call, (f"@call {functional.spelling}",))
 
 
 def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:
@@ -132,9 +129,7 @@ def _compare_outs(
     wrong = differ(found.written, expected.results)
     if wrong:
         yield case.finding(
-            f"with out= {how}, {wrong}",
-            Run("with out=", call),
-            Run("functional", call, _functional_lines(case)),
+            f"with out= {how}, {wrong}", *_beside_functional(case, "with out=", call)
         )
 
 
@@ -147,8 +142,7 @@ def _out_agrees(case: Case) -> Iterator[Finding]:
     if found.error is not None:
         yield case.finding(
             f"refuses an out argument of the right shape and dtype: {found.message}",
-            Run("with out=", case.call),
-            Run("functional", case.call, _functional_lines(case)),
+            *_beside_functional(case, "with out=", case.call),
         )
     yield from _compare_outs(case, case.call, found, expected, "of the right shape")
     if len(found.results) == len(found.written):
@@ -385,9 +379,7 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
         before: list[Any] = []
 
         def look(outcome: Outcome, kept: list[Any] = before) -> None:
-            for name, index in (p for p, _ in case.written()):
-                value = outcome.given[name]
-                kept.append(case.backend.describe(value if index is None else value[index]))
+            kept += [case.backend.describe(at(outcome.given, p)) for p, _ in case.written()]
 
         found = case.run(call, prepare=look)
         if found.error is not None:
