@@ -136,7 +136,7 @@ class _Learner:
             if self._number >= effort.least and self._is_hard():
                 drawer.follow(self._requirements)
             # With few plans, new ones are worth more.
-            drawer.explore(0.8 if len(self._kept) >= effort.plans else 0.6, 0.4)
+            drawer.known, drawer.changed = 0.8 if len(self._kept) >= effort.plans else 0.6, 0.4
             try:
                 call, plan = drawer.draw()
             except Undrawable as error:
