@@ -474,8 +474,14 @@ class Case:
         """Return the tensors that the schema marks as written."""
         return [(p, spec) for p, spec in self.tensors() if p[0] in self.subject.written]
 
-    def finding(self, message: str, *runs: Run) -> Finding:
-        return Finding(message, runs or (Run("the call", self.call),))
+    def need_accepted(self, *outcomes: Outcome, what: str = "the call") -> None:
+        """Raise NotTested if the operator has refused one of the calls."""
+        if any(outcome.error is not None for outcome in outcomes):
+            raise NotTested(f"it refuses {what}")
+
+    def finding(self, message: str, *runs: Run | Call) -> Finding:
+        shown = tuple(run if isinstance(run, Run) else Run("call", run) for run in runs)
+        return Finding(message, shown or (Run("the call", self.call),))
 
 
 def place_text(place: Place) -> str:

@@ -36,6 +36,7 @@ class Call:
         describe=lambda tensor: SimpleNamespace(shape=tensor.numbers.shape),
     )
     finding = staticmethod(Finding)
+    need_accepted = staticmethod(lambda outcome: None)
     subject = SimpleNamespace(written=("self",))
 
     def __init__(self, kernel: Callable[[Buffer], None]) -> None:

@@ -282,7 +282,7 @@ class Functions:
         into an unnamed namespace only if the one around it lacks the name.
         """
         candidates = [
-            f for f in self._of_name(name.base) if f.text is text or not f.local or f.in_header
+            f for f in self.named(name.base) if f.text is text or not f.local or f.in_header
         ]
         reached = self._includes.reached(text)
         for visible in ([f for f in candidates if f.text in reached], candidates):
@@ -298,10 +298,6 @@ class Functions:
     def reached(self, texts: Iterable[CppText]) -> frozenset[CppText]:
         """Return some files and all that they include, directly or indirectly."""
         return frozenset().union(*map(self._includes.reached, texts))
-
-    def named(self, base: str) -> tuple[CppFunction, ...]:
-        """Return the declarations and definitions of all functions of a name, in any namespace or class."""
-        return self._of_name(base)
 
     def names_of(self, text: CppText) -> Names:
         """Return the `using` declarations of a file, and the aliases of types in all headers."""
@@ -337,7 +333,8 @@ class Functions:
 
     # Declarations
 
-    def _of_name(self, base: str) -> tuple[CppFunction, ...]:
+    def named(self, base: str) -> tuple[CppFunction, ...]:
+        """Return the declarations and definitions of all functions of a name, in any namespace or class."""
         if base not in self._found:
             places = (place for text in self._texts for place in _places(text, base))
             functions = []

@@ -61,8 +61,6 @@ class Learned(Struct):
     # Accepted calls: the first ones, and those with each combination of optional arguments.
     calls: list[Call] = field(default_factory=list)
     combined: list[Call] = field(default_factory=list)
-    # The numbers of calls that ended the process.
-    crashed: dict[int, Call] = field(default_factory=dict)
 
 
 def learn(
@@ -138,7 +136,7 @@ class _Learner:
             if self._number >= effort.least and self._is_hard():
                 drawer.follow(self._requirements)
             # With few plans, new ones are worth more.
-            drawer.explore(0.8 if len(self._kept) >= effort.plans else 0.6, 0.4)
+            drawer.known, drawer.changed = 0.8 if len(self._kept) >= effort.plans else 0.6, 0.4
             try:
                 call, plan = drawer.draw()
             except Undrawable as error:
@@ -228,10 +226,8 @@ class _Learner:
         """Make a call; return whether it is accepted."""
         found = self._found
         self._number += 1
-        if self._number in self._skip:
-            found.crashed[self._number] = call
-            return False
-        if self._last is not None and self._number > self._last:
+        is_last = self._last is not None and self._number > self._last
+        if is_last or self._number in self._skip:
             return False
         self._note(self._number)
         found.drawn += 1

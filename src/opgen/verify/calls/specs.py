@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod as product
 from typing import Any, TypeAlias
 
@@ -160,12 +160,20 @@ def put(call: Mapping[str, Value], place: Place, value: Value) -> Call:
     return changed
 
 
-def each_tensor(call: Mapping[str, Value], change: Callable[[TensorSpec], TensorSpec]) -> Call:
+Change: TypeAlias = Callable[[TensorSpec], TensorSpec]
+
+
+def changed(call: Mapping[str, Value], found: Iterable[Place], change: Change) -> Call:
+    """Return the call with the tensors at some places changed."""
+    made: Call = dict(call)
+    for place in found:
+        made = put(made, place, change(at(made, place)))
+    return made
+
+
+def each_tensor(call: Mapping[str, Value], change: Change) -> Call:
     """Return the call with every tensor changed."""
-    changed: Call = dict(call)
-    for place in places(call):
-        changed = put(changed, place, change(at(call, place)))
-    return changed
+    return changed(call, places(call), change)
 
 
 def dense(call: Mapping[str, Value]) -> Call:

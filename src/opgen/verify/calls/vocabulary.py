@@ -284,8 +284,8 @@ def spec_of(value: Any) -> Any:
     return value
 
 
-class CallDrawer:
-    """Draws calls of one operator."""
+class CallDrawer(Drawer):
+    """Draws calls of one operator as plain data."""
 
     def __init__(
         self,
@@ -294,8 +294,6 @@ class CallDrawer:
         choices: Choices,
         accepted: Sequence[Plan] = (),
     ) -> None:
-        self.domain = domain
-        self.choices = choices
         self._uniform = False
         self._required_dtypes: Mapping[str, Sequence[str]] = {}
         vocabulary = Vocabulary(
@@ -306,34 +304,19 @@ class CallDrawer:
             lists=("sizes", "dimensions", "small", "ones", "base", "base"),
             others=_OTHERS,
         )
-        self._drawer = Drawer(arguments, choices, vocabulary, self._begin, domain, accepted)
-
-    @property
-    def accepted(self) -> list[Plan]:
-        return self._drawer.accepted
-
-    def explore(self, known: float, changed: float) -> None:
-        """Set how often a plan that was accepted is drawn again, and how often one argument of it is drawn anew."""
-        self._drawer.known, self._drawer.changed = known, changed
+        super().__init__(arguments, choices, vocabulary, self._begin, domain, accepted)
 
     def follow(self, requirements: Requirements) -> None:
         """Draw what refusals ask for."""
         self._required_dtypes = requirements.dtypes
-        known = self._drawer.vocabulary
+        known = self.vocabulary
         wanted = {name: " ".join(words) for name, words in requirements.shapes.items()}
         ints = (
             tuple(w for w in known.ints if w != "negative")
             if requirements.no_negatives
             else known.ints
         )
-        self._drawer.vocabulary = replace(known, wanted=wanted, ints=ints)
-
-    def narrowings(self) -> tuple[str, ...]:
-        return self._drawer.narrowings()
-
-    def given(self, argument: Argument) -> tuple[str, ...]:
-        """Return words for an optional argument that is given."""
-        return self._drawer.given(argument)
+        self.vocabulary = replace(known, wanted=wanted, ints=ints)
 
     def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
         name = argument.name
@@ -359,7 +342,7 @@ class CallDrawer:
 
     def draw(self, *, only_known: bool = False) -> tuple[Call, Plan]:
         """Return a call and its plan."""
-        call, plan = self._drawer.draw(only_known=only_known)
+        call, plan = super().draw(only_known=only_known)
         draw = self._draw
         call = {name: spec_of(value) for name, value in call.items()}
         for name, sizes in self.domain.shapes.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod as product
 from typing import Any
 
@@ -34,15 +34,14 @@ from opgen.verify.calls.specs import (
     Place,
     TensorSpec,
     at,
+    changed,
+    each_tensor,
     elements,
     places,
-    put,
     tensors,
 )
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import Subject
-
-Change = Callable[[TensorSpec], TensorSpec]
 
 # In the refusal of arguments that no overload takes, by opgen's packages.
 NO_SIGNATURE = "signature:"
@@ -52,14 +51,6 @@ GRADIENTS = ("torch.fx.experimental.symbolic_shapes",)
 META = ("torch._dynamo",)
 TANGENTS = (*META, "torch._decomp.decompositions_for_jvp")
 TRACING = ("torch._dynamo", "torch.export._trace", "torch._functorch.partitioners")
-
-
-def changed(call: Mapping[str, Any], found: Sequence[Place], change: Change) -> Call:
-    """Return the call with the tensors at some places changed."""
-    made: Call = dict(call)
-    for place in found:
-        made = put(made, place, change(at(made, place)))
-    return made
 
 
 def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
@@ -92,9 +83,9 @@ def as_dtype(spec: TensorSpec, dtype: str) -> TensorSpec:
     """Return the tensor in another dtype. Its elements are converted if they are explicit."""
     if spec.values is None:
         return replace(spec, dtype=dtype)
-    target = "float32" if dtype == "bfloat16" else dtype
+    converted = replace(spec, dtype=dtype)
     with np.errstate(all="ignore"):
-        return explicit(replace(spec, dtype=dtype), elements(spec).astype(target))
+        return explicit(converted, elements(spec).astype(_array_dtype(converted)))
 
 
 def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
@@ -114,10 +105,7 @@ def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
             )
         return explicit(spec, numbers)
 
-    made: Call = dict(call)
-    for place in places(call):
-        made = put(made, place, resized(at(made, place)))
-    return made
+    return each_tensor(call, resized)
 
 
 def with_other_numbers(call: Mapping[str, Any]) -> Call:
@@ -137,6 +125,16 @@ def sizes_of(call: Mapping[str, Any]) -> list[int]:
     for place in places(call):
         found.update(dict.fromkeys(size for size in at(call, place).shape if size > 1))
     return list(found)
+
+
+def names_of_layouts(found: Iterable[TensorSpec]) -> list[str]:
+    """Return the names of all layouts that one of the tensors can have."""
+    return list(dict.fromkeys(name for spec in found for name, _ in layout_variants(spec)))
+
+
+def in_layout(call: Call, found: Iterable[Place], name: str) -> Call:
+    """Return the call with the tensors at some places in a layout, if they can have it."""
+    return changed(call, found, lambda spec: dict(layout_variants(spec)).get(name, spec))
 
 
 def layout_variants(spec: TensorSpec) -> Iterator[tuple[str, TensorSpec]]:

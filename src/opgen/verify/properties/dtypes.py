@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -15,10 +16,9 @@ from opgen.verify.caller import (
     NotTested,
     Property,
     Result,
-    Run,
     differ,
 )
-from opgen.verify.calls.specs import Array, Call, Fill, at, elements, put
+from opgen.verify.calls.specs import Array, Call, Fill, Place, TensorSpec, at, elements, put
 from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
 from opgen.verify.subjects import TAKES_NO_LIST, TAKES_TENSORS, Need
 
@@ -74,7 +74,7 @@ def _promotion(case: Case) -> Iterator[Finding]:
                 yield case.finding(
                     f"inputs of {dtype} give {result.label} of {result.described.dtype}: floating-point results "
                     "of integers have the default dtype, float32",
-                    Run("call", call),
+                    call,
                 )
     if not tried:
         raise NotTested("it refuses other dtypes")
@@ -97,14 +97,6 @@ def _mixed(case: Case, dtypes: tuple[str, ...], wide: str) -> Generator[Finding,
         how = f"inputs of {' and '.join(dtypes)}"
         yield case.finding(f"{how}: {wrong}", *two_runs(how, call, f"all of {wide}", same))
     return True
-
-
-def _results(case: Case, narrow: Call, wide: Call) -> list[tuple[Result, Result]] | None:
-    """Return the results of two calls in pairs; None if one is refused."""
-    found, expected = case.run(narrow), case.run(wide)
-    if found.error is not None or expected.error is not None:
-        return None
-    return list(zip(found.results, expected.results))
 
 
 _FUNCTIONAL: tuple[Need, ...] = (
@@ -136,30 +128,43 @@ def _precision(case: Case) -> Iterator[Finding]:
         raise NotApplicable("it accepts no narrow dtypes")
 
 
+def _narrowed(
+    case: Case,
+    call: Call,
+    dtypes: tuple[str, str],
+    how: str,
+    make: Callable[[Place, TensorSpec], TensorSpec | None],
+    compare: Callable[[Result, Result], str | None],
+) -> Generator[Finding, None, bool]:
+    """Compare a call in a narrow dtype with the same one in a wide dtype. `make` returns tensors of both; None for others.
+
+    Returns whether both calls are accepted.
+    """
+    narrow, wide = dict(call), dict(call)
+    for place, _ in case.read_only():
+        made = make(place, at(call, place))
+        if made is not None:
+            narrow = put(narrow, place, replace(made, dtype=dtypes[0]))
+            wide = put(wide, place, replace(made, dtype=dtypes[1]))
+    if narrow == wide:
+        return False
+    found, expected = case.run(narrow), case.run(wide)
+    if found.error is not None or expected.error is not None:
+        return False
+    for wrong in filter(None, map(compare, found.results, expected.results)):
+        yield case.finding(f"{how}: {wrong}", *two_runs(dtypes[0], narrow, dtypes[1], wide))
+    return True
+
+
 def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]:
     """Compare float16 or bfloat16 with float64, for positive numbers: nothing cancels."""
-    narrow, wide = dict(large), dict(large)
-    count = 0
-    for place, spec in case.read_only():
-        if not spec.is_float:
-            continue
-        big = at(large, place)
-        count += 1
-        fill = Fill(big.fill.seed + 1, 0.3, 0.4)
-        made = replace(big, dtype=dtype, fill=fill, values=None, rounded=dtype)
-        narrow = put(narrow, place, made)
-        wide = put(wide, place, replace(made, dtype="float64"))
-    if not count:
-        return False
-    pairs = _results(case, narrow, wide)
-    for one, other in pairs or ():
-        wrong = _beyond_rounding(one, other, dtype)
-        if wrong:
-            yield case.finding(
-                f"inputs of {dtype}: {wrong}",
-                *two_runs(f"{dtype}", narrow, "float64", wide),
-            )
-    return pairs is not None
+
+    def make(_: Place, spec: TensorSpec) -> TensorSpec | None:
+        fill = Fill(spec.fill.seed + 1, 0.3, 0.4)
+        return replace(spec, fill=fill, values=None, rounded=dtype) if spec.is_float else None
+
+    compare = partial(_beyond_rounding, dtype=dtype)
+    return _narrowed(case, large, (dtype, "float64"), f"inputs of {dtype}", make, compare)
 
 
 # Elements whose exponentials overflow.
@@ -168,30 +173,26 @@ _LARGE = {"float16": (12.0, 15.0), "float32": (89.0, 110.0)}
 
 def _overflow(case: Case, dtype: str) -> Generator[Finding, None, bool]:
     """Compare float32 or float16 with float64, for large numbers: what is finite and not large stays finite."""
-    narrow, wide = dict(case.call), dict(case.call)
     low, high = _LARGE[dtype]
-    for place, spec in case.read_only():
-        if spec.is_float and spec.values is None and place[0] not in case.subject.domain.arguments:
-            made = replace(spec, dtype=dtype, fill=Fill(spec.fill.seed + 1, low, high), values=None)
-            narrow = put(narrow, place, replace(made, rounded=dtype))
-            wide = put(wide, place, replace(made, dtype="float64", rounded=dtype))
-    if narrow == case.call:
-        return False
-    pairs = _results(case, narrow, wide)
-    for one, other in pairs or ():
-        if one.elements is None or other.elements is None or one.described is None:
-            continue
-        if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
-            continue
-        wrong = ~np.isfinite(one.elements) & (np.abs(other.elements) < 100 * high)
-        if wrong.any():
-            place_ = int(wrong.ravel().argmax())
-            yield case.finding(
-                f"inputs of {dtype} from {low:g} to {high:g}: {one.label} is {one.elements.ravel()[place_]}, "
-                f"and {other.elements.ravel()[place_]:.6g} if computed in float64",
-                *two_runs(dtype, narrow, "float64", wide),
-            )
-    return pairs is not None
+
+    def make(place: Place, spec: TensorSpec) -> TensorSpec | None:
+        is_known = spec.values is not None or place[0] in case.subject.domain.arguments
+        if is_known or not spec.is_float:
+            return None
+        return replace(spec, fill=Fill(spec.fill.seed + 1, low, high), rounded=dtype)
+
+    def compare(one: Result, other: Result) -> str | None:
+        pair = _elements(one, other, dtype)
+        if pair is None:
+            return None
+        wrong = ~np.isfinite(pair[0]) & (np.abs(pair[1]) < 100 * high)
+        if not wrong.any():
+            return None
+        found, expected = (numbers.ravel()[int(wrong.ravel().argmax())] for numbers in pair)
+        return f"{one.label} is {found}, and {expected:.6g} if computed in float64"
+
+    how = f"inputs of {dtype} from {low:g} to {high:g}"
+    return _narrowed(case, case.call, (dtype, "float64"), how, make, compare)
 
 
 # So many results that float32 can hold exactly, of inputs that it cannot, are no chance.
@@ -225,7 +226,7 @@ def _computed_in_float32(case: Case, dtype: str) -> Generator[Finding, None, boo
     if len(exact) >= _MANY_EXACT:
         yield case.finding(
             f"all results of {dtype}, such as {next(iter(exact))}, are numbers of float32: it computes in float32",
-            Run("call", call),
+            call,
         )
     return bool(exact)
 
@@ -237,14 +238,20 @@ def _needs_digits(numbers: Array, count: int) -> Array:
         return np.asarray(np.isfinite(scaled) & (scaled != np.trunc(scaled)))
 
 
-def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
+def _elements(one: Result, other: Result, dtype: str) -> tuple[Array, Array] | None:
+    """Return the elements of two results; None if the first has another dtype, or another shape than the second."""
     if one.elements is None or other.elements is None or one.described is None:
         return None
-    if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
+    is_same = one.described.dtype == dtype and one.elements.shape == other.elements.shape
+    return (one.elements, other.elements) if is_same else None
+
+
+def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
+    pair = _elements(one, other, dtype)
+    if pair is None:
         return None
-    expected = other.elements.astype(np.float64)
+    found, expected = (numbers.astype(np.float64) for numbers in pair)
     top = 65504.0 if dtype == "float16" else 3.3e38
-    found = one.elements.astype(np.float64)
     with np.errstate(invalid="ignore"):
         allowed = _UNITS * EPSILONS[dtype] * np.maximum(np.abs(expected), 0.05)
         wrong = np.abs(found - expected) > allowed
@@ -260,58 +267,45 @@ def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
 
 def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]:
     """Compare narrow integers with int64, where the result is wider than the input: a sum, a product."""
-    narrow, wide = dict(large), dict(large)
     limit = {"uint8": 200, "int8": 100, "int16": 30000, "int32": 10_000_000}[dtype]
-    count = 0
-    for place, spec in case.read_only():
-        if not spec.is_integer and not spec.is_float:
-            continue
-        big = at(large, place)
-        count += 1
-        fill = Fill(big.fill.seed + 1, limit // 2, limit, whole=True)
-        made = replace(big, dtype=dtype, fill=fill, values=None)
-        narrow = put(narrow, place, made)
-        wide = put(wide, place, replace(made, dtype="int64"))
-    if not count:
-        return False
-    pairs = _results(case, narrow, wide)
-    for one, other in pairs or ():
+
+    def make(_: Place, spec: TensorSpec) -> TensorSpec | None:
+        fill = Fill(spec.fill.seed + 1, limit // 2, limit, whole=True)
+        is_number = spec.is_integer or spec.is_float
+        return replace(spec, fill=fill, values=None) if is_number else None
+
+    def compare(one: Result, other: Result) -> str | None:
         if one.described is None or other.described is None or one.elements is None:
-            continue
+            return None
         if one.described.dtype not in ("int64", dtype) or other.described.dtype != "int64":
-            continue
+            return None
         assert other.elements is not None
         if one.described.dtype == dtype and one.elements.shape == other.elements.shape:
             # What does not fit wraps around.
             fits = other.elements == other.elements.astype(one.elements.dtype)
             numbers = np.where(fits, one.elements, other.elements).astype(np.int64)
             one = replace(one, described=other.described, elements=numbers)
-        wrong = differ([one], [other])
-        if wrong:
-            yield case.finding(
-                f"inputs of {dtype}: {wrong}", *two_runs(dtype, narrow, "int64", wide)
-            )
-    return pairs is not None
+        return differ([one], [other])
+
+    return _narrowed(case, large, (dtype, "int64"), f"inputs of {dtype}", make, compare)
 
 
 def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
     """Compare narrow integers with int64, where they are indices or counts: in no dtype do they wrap around."""
-    narrow, wide = dict(case.call), dict(case.call)
-    for place, spec in case.read_only():
-        if spec.is_integer and spec.values is None:
-            made = replace(spec, fill=replace(spec.fill, low=max(spec.fill.low, 0)))
-            narrow = put(narrow, place, replace(made, dtype=dtype))
-            wide = put(wide, place, replace(made, dtype="int64"))
-    if narrow == wide:
-        return False
-    pairs = _results(case, narrow, wide)
-    for one, other in pairs or ():
+
+    def make(_: Place, spec: TensorSpec) -> TensorSpec | None:
+        if not spec.is_integer or spec.values is not None:
+            return None
+        return replace(spec, fill=replace(spec.fill, low=max(spec.fill.low, 0)))
+
+    def compare(one: Result, other: Result) -> str | None:
         if one.described is None or other.described is None:
-            continue
-        if one.described.dtype == other.described.dtype and (wrong := differ([one], [other])):
-            how = f"integers of {dtype}"
-            yield case.finding(f"{how}: {wrong}", *two_runs(how, narrow, "of int64", wide))
-    return pairs is not None
+            return None
+        is_same = one.described.dtype == other.described.dtype
+        return differ([one], [other]) if is_same else None
+
+    how = f"integers of {dtype}"
+    return _narrowed(case, case.call, (dtype, "int64"), how, make, compare)
 
 
 PROPERTIES = (

@@ -23,7 +23,6 @@ from opgen.verify.caller import (
     Outcome,
     Property,
     Result,
-    Run,
     differ,
     leaves,
     place_text,
@@ -37,6 +36,7 @@ from opgen.verify.calls.specs import (
     Place,
     TensorSpec,
     at,
+    changed,
     elements,
     has_repeated_indices,
     places,
@@ -46,7 +46,6 @@ from opgen.verify.calls.specs import (
 from opgen.verify.properties.common import (
     GRADIENTS,
     TANGENTS,
-    changed,
     explicit,
     has_differentiable,
     with_other_numbers,
@@ -114,17 +113,17 @@ class _Function:
         # Other tensors are the same in each call.
         outcome = Outcome()
         made = case.caller.build(self.call, "fresh", outcome)
-        for (name, index), value in zip(self.chosen, inputs):
-            if index is None:
-                made[name] = value
-            else:
-                made[name][index] = value
+        for place, value in zip(self.chosen, inputs):
+            made = put(made, place, value)
         for name in case.subject.written:
             if case.backend.is_tensor(made.get(name)):
                 made[name] = case.backend.clone(made[name])
             elif isinstance(made.get(name), list):
                 made[name] = [case.backend.clone(value) for value in made[name]]
         return made
+
+    def finding(self, text: str) -> Finding:
+        return self.case.finding(text, self.call)
 
     def outputs(self, *inputs: Any) -> tuple[Any, ...]:
         """Return the results with a gradient."""
@@ -201,22 +200,16 @@ def _distinct(numbers: Any) -> Any:
     return flat.reshape(numbers.shape)
 
 
-def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, ...], Call]:
-    """Return the operator as a function, leaves, and its outputs for them."""
-    call, chosen = _wide(case, dtype)
-    function = _Function(case, call, chosen)
-    outcome = Outcome()
-    made = case.caller.build(call, "fresh", outcome)
-    inputs = [case.backend.leaf(at(made, place)) for place in chosen]
+def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, ...], list[int]]:
+    """Return the operator as a function, leaves, its outputs for them, and which of these require a gradient."""
+    function, inputs = _function_and_leaves(case, dtype)
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with _quiet():
             outputs = function.outputs(*inputs)
     except Exception as error:
         if _says_no(error):
             raise NotApplicable(f"it says that it has no gradient: {first_line(error)}") from None
         raise NotTested(f"it refuses {dtype}: {first_line(error)}") from None
-    del caught
     if not outputs:
         raise NotApplicable("no result can have a gradient")
     for value in outputs:
@@ -225,7 +218,14 @@ def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, 
             raise NotTested("the result has no elements")
         if not np.isfinite(numbers).all():
             raise NotTested("the result is not finite")
-    return function, inputs, outputs, call
+    wanted = [i for i, value in enumerate(outputs) if case.backend.requires_grad(value)]
+    return function, inputs, outputs, wanted
+
+
+def _function_and_leaves(case: Case, dtype: str) -> tuple[_Function, list[Any]]:
+    call, chosen = _wide(case, dtype)
+    made = case.caller.build(call, "fresh", Outcome())
+    return _Function(case, call, chosen), [case.backend.leaf(at(made, place)) for place in chosen]
 
 
 def _dtypes(case: Case) -> tuple[str, ...]:
@@ -241,11 +241,11 @@ def _checked(
     why: Exception | None = None
     for dtype in _dtypes(case):
         try:
-            function, inputs, outputs, call = _prepared(case, dtype)
+            function, inputs, _, wanted = _prepared(case, dtype)
         except (NotTested, NotApplicable) as reason:
             why = why or reason
             continue
-        if not any(map(case.backend.requires_grad, outputs)):
+        if not wanted:
             why = why or NotApplicable("no result requires a gradient")
             continue
         try:
@@ -259,18 +259,18 @@ def _checked(
                 problem = case.backend.gradient_problem()
                 if problem:
                     raise NotTested(f"no gradient can be computed here: {problem}") from None
-                yield case.finding(f"the {what} fails: {_jacobians(error)}", Run("call", call))
+                yield function.finding(f"the {what} fails: {_jacobians(error)}")
             if case.backend.has_tape and _says_no_backward(case, function, inputs):
                 # PyTorch computes a forward gradient of zero for an operator without any formula.
                 why = why or NotApplicable("it says that it has no gradient")
                 continue
-            if not _is_stable(case, call):
+            if not _is_stable(case, function.call):
                 why = why or NotTested("the result is not smooth near the call")
                 continue
             if _is_of_repeated_indices(case, check, function, inputs):
                 why = why or NotTested(REPEATED)
                 continue
-            yield case.finding(f"the {what} is wrong: {_jacobians(error)}", Run("call", call))
+            yield function.finding(f"the {what} is wrong: {_jacobians(error)}")
         if _warned(caught):
             why = why or NotApplicable("PyTorch warns that it has no formula")
             continue
@@ -404,8 +404,8 @@ def _gradients_of_float32(case: Case) -> Iterator[Finding]:
     """The gradient of float32 is that of float64, rounded."""
     found: list[list[Result | None]] = []
     for dtype in ("float64", "float32"):
-        function, inputs, outputs, call = _prepared(case, dtype)
-        wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+        function, inputs, outputs, wanted = _prepared(case, dtype)
+        call = function.call
         if not wanted or any(spec.is_complex for spec in map(partial(at, call), places(call))):
             return
         found.append(_weighted(case, outputs, inputs, wanted))
@@ -420,13 +420,13 @@ def _gradients_of_float32(case: Case) -> Iterator[Finding]:
             text = (
                 f"in float32, the gradient of {place_text(place)} is not that of float64: {wrong}"
             )
-            yield case.finding(text, Run("call", call))
+            yield function.finding(text)
 
 
 def _same_gradients(case: Case) -> Iterator[Finding]:
     """The gradient is the same if other calls come before the backward pass, and if one input alone requires it."""
-    function, inputs, outputs, call = _prepared(case, "float64")
-    wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+    function, inputs, outputs, wanted = _prepared(case, "float64")
+    call = function.call
     if not wanted or has_repeated_indices(call):
         return
     expected = _weighted(case, outputs, inputs, wanted)
@@ -438,7 +438,7 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
             later.outputs(*others)
     found = _weighted(case, kept, inputs, wanted)
     for name, wrong in _differences(function.chosen, found, expected):
-        yield case.finding(f"later calls change the gradient of {name}: {wrong}", Run("call", call))
+        yield function.finding(f"later calls change the gradient of {name}: {wrong}")
     for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
         alone = [v if i == index else v.detach() for i, v in enumerate(inputs)]
         outputs = function.outputs(*alone)
@@ -446,7 +446,7 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
             continue
         found = _weighted(case, outputs, [inputs[index]], wanted)
         for name, wrong in _differences([place], found, expected[index:]):
-            yield case.finding(f"if only {name} requires a gradient: {wrong}", Run("call", call))
+            yield function.finding(f"if only {name} requires a gradient: {wrong}")
 
 
 def _differences(
@@ -498,7 +498,7 @@ def _second(case: Case) -> Iterator[Finding]:
 
 
 def _silent_zero(case: Case) -> Iterator[Finding]:
-    function, inputs, _, call = _prepared(case, "float64")
+    function, inputs, *_ = _prepared(case, "float64")
     for index, place in enumerate(function.chosen):
         # One input at a time requires a gradient.
         given = [value if i == index else value.detach() for i, value in enumerate(inputs)]
@@ -519,11 +519,10 @@ def _silent_zero(case: Case) -> Iterator[Finding]:
             raise NotApplicable("PyTorch warns that it has no formula")
         if gradient is not None and np.any(case.backend.elements(gradient)):
             continue
-        if _depends(case, call, place):
-            yield case.finding(
+        if _depends(case, function.call, place):
+            yield function.finding(
                 f"the result depends on {place_text(place)}, and its gradient is "
-                f"{'zero' if gradient is not None else 'not there'}, without an error",
-                Run("call", call),
+                f"{'zero' if gradient is not None else 'not there'}, without an error"
             )
 
 
@@ -564,10 +563,7 @@ def _slope(base: Outcome, moved: Outcome, step: float) -> float | None:
 
 
 def _integer_gradient(case: Case) -> Iterator[Finding]:
-    call, chosen = _wide(case, "float64")
-    function = _Function(case, call, chosen)
-    made = case.caller.build(call, "fresh", Outcome())
-    inputs = [case.backend.leaf(at(made, place)) for place in chosen]
+    function, inputs = _function_and_leaves(case, "float64")
     try:
         returned = case.subject.call(function.given(inputs))
     except Exception as error:
@@ -578,17 +574,15 @@ def _integer_gradient(case: Case) -> Iterator[Finding]:
             continue
         tried = True
         if case.backend.requires_grad(value):
-            yield case.finding(
-                f"{label} has dtype {case.backend.describe(value).dtype} and requires a gradient",
-                Run("call", call),
+            yield function.finding(
+                f"{label} has dtype {case.backend.describe(value).dtype} and requires a gradient"
             )
     if not tried:
         raise NotApplicable("no result has integers")
 
 
 def _gradient_strides(case: Case) -> Iterator[Finding]:
-    function, inputs, outputs, call = _prepared(case, "float64")
-    wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+    function, inputs, outputs, wanted = _prepared(case, "float64")
     if not wanted:
         raise NotApplicable("no result requires a gradient")
     if all(np.prod(case.backend.describe(outputs[i]).shape) < 2 for i in wanted):
@@ -606,16 +600,13 @@ def _gradient_strides(case: Case) -> Iterator[Finding]:
                 if _says_no(error):
                     raise NotApplicable("it says that it has no gradient") from None
                 raise NotTested(f"the gradient fails: {first_line(error)}") from None
-            yield case.finding(
-                f"a gradient that is {how} is refused: {first_line(error)}", Run("call", call)
-            )
+            yield function.finding(f"a gradient that is {how} is refused: {first_line(error)}")
         if _warned(caught):
             raise NotApplicable("PyTorch warns that it has no formula")
         base = found["equal" if how in ("equal", "expanded") else "dense"]
         for name, wrong in _differences(function.chosen, found[how], base):
-            yield case.finding(
-                f"the gradient of {name} differs if the incoming gradient is {how}: {wrong}",
-                Run("call", call),
+            yield function.finding(
+                f"the gradient of {name} differs if the incoming gradient is {how}: {wrong}"
             )
 
 
@@ -643,8 +634,7 @@ def _noticed(case: Case) -> Iterator[Finding]:
         raise NotApplicable("no input can have a gradient")
     if case.subject.is_view:
         raise NotApplicable("a result is a view, to which a write is an operator of its own")
-    function, inputs, outputs, call = _prepared(case, "float64")
-    wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+    function, inputs, outputs, wanted = _prepared(case, "float64")
     if not wanted:
         raise NotApplicable("no result requires a gradient")
     expected = _weighted(case, outputs, inputs, wanted)
@@ -659,9 +649,8 @@ def _noticed(case: Case) -> Iterator[Finding]:
         except Exception:
             continue
         for place, wrong in _differences(function.chosen, found, expected):
-            yield case.finding(
-                f"a write to {what} before the backward pass goes unnoticed: the gradient of {place} changes, {wrong}",
-                Run("call", call),
+            yield function.finding(
+                f"a write to {what} before the backward pass goes unnoticed: the gradient of {place} changes, {wrong}"
             )
 
 
@@ -678,8 +667,7 @@ def _counted(case: Case) -> Iterator[Finding]:
             versions[place], contents[place] = case.backend.version(tensor), content(tensor)
 
     found = case.run(prepare=look)
-    if found.error is not None:
-        raise NotTested("it refuses the call")
+    case.need_accepted(found)
     is_changed = False
     for place, _ in case.written():
         tensor = at(found.given, place)

@@ -27,6 +27,7 @@ from opgen.verify.calls.specs import (
     Place,
     TensorSpec,
     at,
+    changed,
     dense,
     each_tensor,
     elements,
@@ -38,11 +39,11 @@ from opgen.verify.memory.blocks import more_memory
 from opgen.verify.properties.common import (
     META,
     as_dtype,
-    changed,
     compared,
     explicit,
     has_differentiable,
-    layout_variants,
+    in_layout,
+    names_of_layouts,
     new_memory_shows,
     sizes_of,
     two_runs,
@@ -76,19 +77,12 @@ def _compare(case: Case, call: Call, how: str) -> Iterator[Finding]:
 def _strided(case: Case) -> Iterator[Finding]:
     tried = False
     inputs = _inputs(case)
-    names: dict[str, None] = {}
-    for _, spec in inputs:
-        names.update(dict.fromkeys(name for name, _ in layout_variants(spec)))
-    for name in names:
+    for name in names_of_layouts(spec for _, spec in inputs):
         groups: list[Sequence[Place]] = [[p for p, _ in inputs]]
         if case.mode != "quick" and len(inputs) > 1:
             groups += [[p] for p, _ in inputs]
         for group in groups:
-            call = dict(case.call)
-            for place in group:
-                variant = dict(layout_variants(at(case.call, place))).get(name)
-                if variant is not None:
-                    call = put(call, place, variant)
+            call = in_layout(case.call, group, name)
             tried = True
             which = "inputs" if len(group) > 1 else place_text(group[0])
             yield from _compare(case, call, f"{which} {name}")
@@ -223,9 +217,8 @@ def _scalar(case: Case) -> Iterator[Finding]:
         whole = spec if spec.values else replace(spec, shape=(1,), values=None)
         return explicit(spec, elements(whole).ravel()[:1].reshape(shape))
 
-    found_places = [p for p, _ in case.tensors()]
-    line = changed(case.call, found_places, lambda s: single(s, (1,)))
-    point = changed(case.call, found_places, lambda s: single(s, ()))
+    line = each_tensor(case.call, lambda s: single(s, (1,)))
+    point = each_tensor(case.call, lambda s: single(s, ()))
     if case.subject.outs:
         try:
             line, point = (with_outs(case.caller, case.subject, c) for c in (line, point))

@@ -26,15 +26,16 @@ from opgen.verify.caller import (
     place_text,
     significant,
 )
-from opgen.verify.calls.specs import DTYPES, Call, Place, TensorSpec, at, places, put, tensors
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import DTYPES, Call, Place, TensorSpec, at, put, tensors
 from opgen.verify.properties.common import (
     META,
     TRACING,
     as_dtype,
-    changed,
     filled_with,
     has_tensors,
-    layout_variants,
+    in_layout,
+    names_of_layouts,
     program_of,
     sizes_of,
     with_sizes,
@@ -96,8 +97,7 @@ def _meta(case: Case, call: Call) -> tuple[Result, ...]:
 
 def _pairs(case: Case, call: Call, found: Outcome) -> Iterator[tuple[str, Described, Described]]:
     """Yield the results of a call that are tensors: their names, and what they and those of Meta are."""
-    if found.error is not None:
-        raise NotTested("it refuses the call")
+    case.need_accepted(found)
     meta = _meta(case, call)
     if len(meta) != len(found.results):
         return
@@ -127,7 +127,7 @@ def _meta_dtype(case: Case) -> Iterator[Finding]:
         call = case.call
         if dtype != first:
             same = [place for place, spec in case.tensors() if spec.dtype == first]
-            call = changed(call, same, lambda spec, dtype=dtype: as_dtype(spec, dtype))  # type: ignore[misc]
+            call = specs.changed(call, same, lambda spec, dtype=dtype: as_dtype(spec, dtype))  # type: ignore[misc]
         found = case.base if dtype == first else case.run(call)
         if found.error is not None:
             continue
@@ -138,26 +138,16 @@ def _meta_dtype(case: Case) -> Iterator[Finding]:
         tried = True
         for label, one, other in pairs:
             if one.dtype != other.dtype:
-                yield case.finding(
-                    f"{label} has dtype {one.dtype}; Meta says {other.dtype}",
-                    Run("call", call),
-                )
+                yield case.finding(f"{label} has dtype {one.dtype}; Meta says {other.dtype}", call)
     if not tried:
         raise NotTested("Meta refuses every dtype")
 
 
 def _meta_strides(case: Case) -> Iterator[Finding]:
     calls = [("dense inputs", case.call)]
-    names: dict[str, None] = {}
-    for _, spec in case.read_only():
-        names.update(dict.fromkeys(name for name, _ in layout_variants(spec)))
-    for name in names:
-        call = dict(case.call)
-        for place, spec in case.tensors():
-            variant = dict(layout_variants(spec)).get(name)
-            if variant is not None and place[0] not in case.subject.outs:
-                call = put(call, place, variant)
-        calls.append((f"inputs {name}", call))
+    inputs = [place for place, _ in case.tensors() if place[0] not in case.subject.outs]
+    for name in names_of_layouts(spec for _, spec in case.read_only()):
+        calls.append((f"inputs {name}", in_layout(case.call, inputs, name)))
     for how, call in calls:
         try:
             found = case.base if call is case.call else case.run(call)
@@ -180,11 +170,10 @@ def _meta_strides(case: Case) -> Iterator[Finding]:
 
 def _other_elements(call: Call) -> Iterator[Call]:
     """Yield the call with other elements: what a kernel refuses for all of them, it does not refuse for elements."""
-    yield changed(call, list(places(call)), lambda spec: filled_with(spec, 0))
-    yield changed(call, list(places(call)), lambda spec: filled_with(spec, 1))
-    yield changed(
+    yield specs.each_tensor(call, lambda spec: filled_with(spec, 0))
+    yield specs.each_tensor(call, lambda spec: filled_with(spec, 1))
+    yield specs.each_tensor(
         call,
-        list(places(call)),
         lambda spec: replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 1)),
     )
 
@@ -205,7 +194,7 @@ def _large_numbers(case: Case) -> Iterator[Finding]:
                 if case.run(call).error is None:
                     yield case.finding(
                         f"Meta refuses {name}={number}, and the kernel accepts it: {meta.message}",
-                        Run("call", call),
+                        call,
                     )
 
 
@@ -426,8 +415,7 @@ def _roomy(case: Case) -> Case:
 
     What is one less than 2 is 1, which is another graph. A number that equals a size by chance is drawn apart.
     """
-    if case.base.error is not None:
-        raise NotTested("it refuses the call")
+    case.need_accepted(case.base)
     sizes = sizes_of(case.call)
     grown = {size: size + 5 for size in sizes if size < 6}
     for other in (grown, *({size: to} for size, to in grown.items())):
@@ -607,8 +595,7 @@ def _unbacked(case: Case) -> Iterator[Finding]:
 
 
 def _fake(case: Case) -> Iterator[Finding]:
-    if case.base.error is not None:
-        raise NotTested("it refuses the call")
+    case.need_accepted(case.base)
     fake: Any = importlib.import_module("torch._subclasses.fake_tensor")
     mode = fake.FakeTensorMode(allow_non_fake_inputs=False)
 

@@ -22,7 +22,6 @@ from opgen.verify.caller import (
     NotTested,
     Outcome,
     Property,
-    Run,
     differ,
     leaves,
 )
@@ -48,11 +47,9 @@ _FREE, _HELD, _MANY_WAITS, _GIL_CALLS, _MOST_GIL_CALLS = 3, 5, 500, 20, 200
 
 
 def _copying(case: Case) -> Iterator[Finding]:
-    if case.base.error is not None:
-        raise NotTested("it refuses the call")
+    case.need_accepted(case.base)
     found = case.run()
-    if found.error is not None:
-        raise NotTested("it refuses the call")
+    case.need_accepted(found)
     backend = case.backend
     for label, value in leaves(case.subject, found.returned):
         if not backend.is_tensor(value):
@@ -119,8 +116,7 @@ def _gil(case: Case) -> Iterator[Finding]:
                     return
                 if held >= _HELD and waited >= _MANY_WAITS:
                     yield case.finding(
-                        f"a call of {seconds * 1e3:.1f} ms lets no other thread of Python run",
-                        Run("call", call),
+                        f"a call of {seconds * 1e3:.1f} ms lets no other thread of Python run", call
                     )
     if seconds > _LONG:
         raise NotTested("the machine is too busy to tell")
@@ -214,8 +210,7 @@ def _memory(case: Case) -> Iterator[Finding]:
     # PyTorch's tensors are blocks of the C library; the runtime keeps small ones in pools.
     guard = case.caller.guard if case.backend.kind == "runtime" else None
     caller, subject = case.caller, case.subject
-    if case.base.error is not None:
-        raise NotTested("it refuses the call")
+    case.need_accepted(case.base)
 
     def repeat(times: int) -> None:
         for _ in range(times):

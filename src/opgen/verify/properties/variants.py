@@ -32,9 +32,10 @@ from opgen.verify.calls.specs import (
     Place,
     TensorSpec,
     at,
+    changed,
     put,
 )
-from opgen.verify.properties.common import changed, is_checked_value, remember
+from opgen.verify.properties.common import is_checked_value, remember
 from opgen.verify.subjects import DRAWS_NOTHING, WRITES, Need
 
 _HAS_FUNCTIONAL: Need = (lambda s: s.functional is not None, "it has no functional variant")
@@ -88,11 +89,7 @@ def _inplace_agrees(case: Case) -> Iterator[Finding]:
     found = tuple(_labelled(found, "self"))
     wrong = differ(found, expected[: len(found)]) or _signs_differ(found, expected)
     if wrong:
-        yield case.finding(
-            f"in place, {wrong}",
-            Run("in place", case.call),
-            Run("functional", case.call, _functional_lines(case)),
-        )
+        yield case.finding(f"in place, {wrong}", *_beside_functional(case, "in place", case.call))
 
 
 def _signs_differ(found: Sequence[Result], expected: Sequence[Result]) -> str | None:
@@ -108,10 +105,11 @@ def _signs_differ(found: Sequence[Result], expected: Sequence[Result]) -> str | 
     return None
 
 
-def _functional_lines(case: Case) -> tuple[str, ...]:
+def _beside_functional(case: Case, how: str, call: Call) -> tuple[Run, Run]:
+    """Return a call, and the same one of the functional variant."""
     functional = case.subject.functional
     assert functional is not None
-    return (f"@call {functional.spelling}",)
+    return Run(how, call), Run("functional", call, (f"@call {functional.spelling}",))
 
 
 def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:
@@ -131,9 +129,7 @@ def _compare_outs(
     wrong = differ(found.written, expected.results)
     if wrong:
         yield case.finding(
-            f"with out= {how}, {wrong}",
-            Run("with out=", call),
-            Run("functional", call, _functional_lines(case)),
+            f"with out= {how}, {wrong}", *_beside_functional(case, "with out=", call)
         )
 
 
@@ -146,8 +142,7 @@ def _out_agrees(case: Case) -> Iterator[Finding]:
     if found.error is not None:
         yield case.finding(
             f"refuses an out argument of the right shape and dtype: {found.message}",
-            Run("with out=", case.call),
-            Run("functional", case.call, _functional_lines(case)),
+            *_beside_functional(case, "with out=", case.call),
         )
     yield from _compare_outs(case, case.call, found, expected, "of the right shape")
     if len(found.results) == len(found.written):
@@ -224,7 +219,7 @@ def _out_warns(case: Case) -> Iterator[Finding]:
     empty = changed(case.call, [place for place, _ in outs], _without_elements)
     found = case.run(empty, warn=True)
     if found.error is None and _says_resized(found):
-        yield case.finding("warns of the resize of an out without elements", Run("call", empty))
+        yield case.finding("warns of the resize of an out without elements", empty)
     other = changed(case.call, [place for place, _ in outs], _misshapen)
     found = case.run(other, warn=True)
     if found.error is not None:
@@ -234,9 +229,7 @@ def _out_warns(case: Case) -> Iterator[Finding]:
         for result, (_, spec) in zip(found.written, outs)
     )
     if resized and not _says_resized(found):
-        yield case.finding(
-            "resizes an out that has elements, without a warning", Run("call", other)
-        )
+        yield case.finding("resizes an out that has elements, without a warning", other)
 
 
 def _refused_dtype(dtype: str) -> str | None:
@@ -261,13 +254,9 @@ def _out_refuses(case: Case) -> Iterator[Finding]:
         call = put(case.call, place, wrong)
         found = case.run(call, "block", prepare=remember)
         if found.error is None:
-            yield case.finding(
-                f"writes a result of {spec.dtype} to out of {dtype}", Run("call", call)
-            )
+            yield case.finding(f"writes a result of {spec.dtype} to out of {dtype}", call)
         elif any(block.changes().elements for block in found.blocks.values()):
-            yield case.finding(
-                f"refuses out of {dtype}, after it has written to an argument", Run("call", call)
-            )
+            yield case.finding(f"refuses out of {dtype}, after it has written to an argument", call)
     yield from _out_casts(case, outs)
     if not tried:
         raise NotApplicable("results of bool can be stored in any dtype")
@@ -300,9 +289,7 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             if one.described is None or one.elements is None or other.elements is None:
                 continue
             if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
-                yield case.finding(
-                    f"out of {dtype} is {one.described} after the call", Run("call", call)
-                )
+                yield case.finding(f"out of {dtype} is {one.described} after the call", call)
             with np.errstate(all="ignore"):
                 numbers = other.elements.astype(one.elements.dtype)
             narrow = replace(other, described=one.described, elements=numbers)
@@ -310,7 +297,7 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             wrong = wrong_elements(one.elements, numbers, _coarser(dtype, coarse))
             if wrong.any():
                 text = differ([one], [narrow]) or "its elements are wrong"
-                yield case.finding(f"out of {dtype}: {text}", Run("call", call))
+                yield case.finding(f"out of {dtype}: {text}", call)
 
 
 def _coarser(one: str, other: str) -> str:
@@ -343,19 +330,19 @@ def _out_keeps(case: Case) -> Iterator[Finding]:
         for was, now in zip(before, found.written):
             assert now.described is not None
             if was.storage != now.described.storage:
-                yield case.finding(f"gives out, {how}, other memory", Run("call", call))
+                yield case.finding(f"gives out, {how}, other memory", call)
             if (was.shape, was.strides, was.offset) != (
                 *(now.described.shape, now.described.strides, now.described.offset),
             ):
                 yield case.finding(
                     f"out, {how}, had strides {list(was.strides)} and offset {was.offset}, and has "
                     f"{list(now.described.strides)} and {now.described.offset} after the call",
-                    Run("call", call),
+                    call,
                 )
         if is_checked_value(case):
             wrong = differ(found.written, expected.results)
             if wrong:
-                yield case.finding(f"out, {how}: {wrong}", Run("call", call))
+                yield case.finding(f"out, {how}: {wrong}", call)
     if not tried:
         raise NotTested("it refuses every out argument")
 
@@ -392,9 +379,7 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
         before: list[Any] = []
 
         def look(outcome: Outcome, kept: list[Any] = before) -> None:
-            for name, index in (p for p, _ in case.written()):
-                value = outcome.given[name]
-                kept.append(case.backend.describe(value if index is None else value[index]))
+            kept += [case.backend.describe(at(outcome.given, p)) for p, _ in case.written()]
 
         found = case.run(call, prepare=look)
         if found.error is not None:
@@ -405,8 +390,7 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
             other = (now.described.shape, now.described.strides, now.described.dtype)
             if one != other:
                 yield case.finding(
-                    f"{now.label} was {was}, and is {now.described} after the call{how}",
-                    Run("call", call),
+                    f"{now.label} was {was}, and is {now.described} after the call{how}", call
                 )
 
 

@@ -294,7 +294,9 @@ class Examination:
     ) -> tuple[list[Case], list[Case]]:
         accepted: list[Case] = []
         refused: list[Case] = []
-        calls = self._drawn(subject, learned)
+        drawn = drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
+        # Plans may have been accepted by chance.
+        calls = [*drawn, *learned.calls, *learned.combined]
         for case, error in self._made(subject, "base", calls, crashes):
             if error is None or _is_of_functional(subject):
                 accepted.append(case)
@@ -339,11 +341,6 @@ class Examination:
             calls += swept_sizes(subject, line if accepts else least)
         made = self._made(subject, "sweep", calls, crashes)
         return [case for case, error in made if error is None or _is_of_functional(subject)]
-
-    def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
-        calls = drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
-        # Plans may have been accepted by chance.
-        return [*calls, *learned.calls, *learned.combined]
 
     def _mistakes(self, subject: Subject, learned: Learned, accepted: list[Case]) -> list[Call]:
         """Return calls that kernels should refuse. A crash is remembered by its place in this list."""
@@ -539,32 +536,19 @@ class Examination:
         return found
 
     def _shown_crash(self, calls: _Calls, name: str, message: str, crash: Crash) -> Shown:
-        last = self._call_of(calls, crash)
-        call, checked = last, CRASH
+        last = call = crash.call
+        checked = CRASH
         if crash.stage == "check" and crash.property in BY_NAME:
             # The last call may be one that the check has made of the one that was drawn.
             checked = crash.property
             cases = [*calls.about(BY_NAME[checked]), *calls.swept]
             call = cases[crash.number].call if crash.number < len(cases) else last
-        last = call if last is None else last
-        if call is None or last is None:
+        if call is None:
             return Shown(message, "", "")
-        finding = Finding(message, (Run("the call", last),))
+        finding = Finding(message, (Run("the call", call if last is None else last),))
         return self._shown(
             calls.subject, finding, False, tuple({name, checked}), call, crash.number
         )
-
-    def _call_of(self, calls: _Calls, crash: Crash) -> Call | None:
-        if crash.call is not None:
-            return crash.call
-        if crash.stage == "learn":
-            return calls.learned.crashed.get(crash.number)
-        if crash.stage == "base":
-            drawn = self._drawn(calls.subject, calls.learned)
-            mistakes = self._mistakes(calls.subject, calls.learned, calls.accepted)
-            # The first mistake has the number after next.
-            return dict(enumerate([*drawn, None, *mistakes])).get(crash.number)
-        return None
 
 
 def _find_violation(property_: Property, case: Case) -> Finding | None:

@@ -60,8 +60,8 @@ _COMPUTES = {"quick": 4.0, "default": 8.0, "thorough": 20.0}
 _WAITS = 60.0
 _SLOW = {"inductor": 240.0, "export": 120.0, "concurrent": 90.0, "gil": 60.0}
 _NOTE, _PLACE = 512, 1024
-# Where the last call is written, and how many bytes there are for it.
-_CALL, _MOST_OF_CALL = 4096, 1 << 16
+# Where the last call is written, and how many bytes there are for it: more than any call takes that is drawn.
+_CALL, _MOST_OF_CALL = 4096, 1 << 22
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # More memory than this, beyond what the process has, is refused.
 _MEMORY = 6 << 30
