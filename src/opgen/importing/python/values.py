@@ -45,7 +45,7 @@ def evaluate(node: ast.expr, find: Find, depth: int = _MAX_DEPTH) -> Value:
     """Return the value of an expression; its parts, or the whole, are expressions if they are known only at run time."""
     try:
         value = _evaluate(node, find, depth)
-    except (_Unknown, TypeError, ValueError, LookupError):
+    except (_Unknown, AttributeError, LookupError, TypeError, ValueError):
         return node
     most = MAX_SCHEMA if isinstance(value, str) else _MOST_ITEMS
     return node if isinstance(value, str | list) and len(value) > most else value
