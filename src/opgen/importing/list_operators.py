@@ -11,7 +11,6 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 # PyTorch prints `Tensor!` as `Tensor($0! -> )`, with an alias set that it generated.
@@ -34,7 +33,10 @@ def main() -> None:
     selected = sorted(
         name for name in names if _namespace(name) in namespaces and "::opgen_" not in name
     )
-    listing = {"version": torch.__version__, "operators": _operators(torch, selected)}
+    listing = {
+        "version": torch.__version__,
+        "operators": [_operator(torch, name) for name in selected],
+    }
     stdout.write(json.dumps(listing))
     stdout.write("\n")
     stdout.close()
@@ -51,10 +53,6 @@ def _load(torch: Any, library: str) -> None:
 
 def _namespace(name: str) -> str:
     return name.partition("::")[0]
-
-
-def _operators(torch: Any, names: Iterable[str]) -> list[dict[str, Any]]:
-    return [_operator(torch, name) for name in names]
 
 
 def _operator(torch: Any, name: str) -> dict[str, Any]:

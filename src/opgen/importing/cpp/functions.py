@@ -261,7 +261,7 @@ class Functions:
         Functions that only another file can call are left out, and those that a qualified name does not find: C++ looks
         into an unnamed namespace only if the one around it lacks the name.
         """
-        candidates = [f for f in self._of_name(name.base) if f.text is text or not _is_local(f)]
+        candidates = [f for f in self.named(name.base) if f.text is text or not _is_local(f)]
         reached = self._includes.reached(text)
         for visible in ([f for f in candidates if f.text in reached], candidates):
             for path in self._paths(name, text, offset):
@@ -276,10 +276,6 @@ class Functions:
     def reached(self, texts: Iterable[CppText]) -> frozenset[CppText]:
         """Return some files and all that they include, directly or indirectly."""
         return frozenset().union(*map(self._includes.reached, texts))
-
-    def named(self, base: str) -> tuple[CppFunction, ...]:
-        """Return the declarations and definitions of all functions of a name, in any namespace or class."""
-        return self._of_name(base)
 
     def names_of(self, text: CppText) -> Names:
         """Return the `using` declarations of a file, and the aliases of types in all headers."""
@@ -315,7 +311,8 @@ class Functions:
 
     # Declarations
 
-    def _of_name(self, base: str) -> tuple[CppFunction, ...]:
+    def named(self, base: str) -> tuple[CppFunction, ...]:
+        """Return the declarations and definitions of all functions of a name, in any namespace or class."""
         if base not in self._found:
             places = (place for text in self._texts for place in _places(text, base))
             functions = []

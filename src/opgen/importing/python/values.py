@@ -94,17 +94,18 @@ def _evaluate(node: ast.expr, find: Find, depth: int) -> Value:
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _METHODS_OF_STRINGS:
             text = _template(inner(owner), _BRACES) if name == "format" else inner(owner)
             words = {one.arg or "": _plain(inner(one.value)) for one in node.keywords}
-            return getattr(text, name)(*(_plain(inner(one)) for one in node.args), **words)
+            made: Value = getattr(text, name)(*(_plain(inner(one)) for one in node.args), **words)
+            return made
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[]) if name in _METHODS:
             return _listed(getattr(inner(owner), name)())
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), keywords=[]):
             return _called(name, [inner(one) for one in node.args])
         case ast.Name() | ast.Attribute():
             found = find(node)
-            value = None if found is None else inner(found)
-            if found is None or isinstance(value, ast.expr):
+            known = None if found is None else inner(found)
+            if found is None or isinstance(known, ast.expr):
                 raise _Unknown
-            return value
+            return known
     raise _Unknown
 
 
