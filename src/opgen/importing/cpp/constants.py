@@ -14,9 +14,9 @@ from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import Macros, split_ranges
 from opgen.importing.cpp.text import LITERAL, Choice, CppText, Excerpt, excerpt, find_string
 
-# The most combinations of branches of `#if` inside one chain of calls.
+# The most combinations of branches of `#if` inside one call, and the most calls of a chain.
 _MOST_CHOICES = 16
-_MOST_LINKS = 2000
+_MOST_CALLS = 2000
 _METHOD = re.compile(r"\s*(?:\.|->)\s*(?:template\s+)?(\w+)\s*(<[^;{}()]*>)?\s*\(")
 
 
@@ -51,63 +51,50 @@ class Call(Struct, frozen=True):
     conditions: tuple[str, ...]
 
 
-class _Link(Struct, frozen=True):
-    """A call in a chain: the method's name, and the offsets of its brackets."""
-
-    method: str
-    template: str
-    start: int
-    opening: int
-    closing: int
-
-
 def read_chain(
     text: CppText, place: int, name_end: int, end: int, grammar: Grammar
 ) -> tuple[tuple[Call, ...], int]:
     """Read the calls after the variable at `place`, whose name ends at `name_end`. Return them, and where they end.
 
-    Each call is returned once for each combination of branches of `#if` inside the chain. None are returned if there
-    are too many combinations, or the chain is too long.
+    A call is returned once for each combination of branches of `#if` inside it. None are returned if there are too many
+    combinations, or the chain is too long.
     """
     calls: list[Call] = []
-    last, complete_choices = name_end, 0
-    pending: list[dict[int, int]] = [{}]
-    while pending and complete_choices < _MOST_CHOICES:
-        choice = pending.pop()
-        links = list(_links(text, name_end, end, choice))
-        if not links:
-            continue
-        last = max(last, links[-1].closing + 1)
-        refined = _refine(text, place, last, choice)
-        pending += reversed(refined)
-        if len(pending) > _MOST_CHOICES or len(links) > _MOST_LINKS:
-            return (), last
-        if not refined:
-            complete_choices += 1
-            calls += _calls(text, place, links, choice, grammar)
-    return (() if pending else tuple(calls)), last
-
-
-def _links(text: CppText, position: int, end: int, choice: Choice) -> Iterator[_Link]:
+    position = name_end
     while (match := _METHOD.match(text.masked, position, end)) is not None:
-        opening = match.end() - 1
+        start = place if position == name_end else match.start()
+        combinations = _combinations(text, match.end() - 1, end)
+        if combinations is None or len(calls) > _MOST_CALLS:
+            return (), position
+        for choice, closing in combinations:
+            listed = excerpt(text, match.end() - 1, closing + 1, choice)
+            arguments = tuple(_arguments(listed, grammar))
+            template = (match[2] or "")[1:-1].strip()
+            span = text.span(start, closing + 1)
+            calls.append(Call(match[1], template, arguments, span, listed.conditions))
+            position = max(position, closing + 1)
+        if not combinations:
+            break
+    return tuple(calls), position
+
+
+def _combinations(text: CppText, opening: int, end: int) -> list[tuple[Choice, int]] | None:
+    """Return the choices of branches inside a call, each with the bracket that closes it; None if there are too many."""
+    found: list[tuple[Choice, int]] = []
+    pending: list[dict[int, int]] = [{}]
+    while pending and len(found) + len(pending) <= _MOST_CHOICES:
+        choice = pending.pop()
         closing = text.find_closing(opening, choice)
         if closing is None or closing >= end:
-            return
-        yield _Link(match[1], (match[2] or "")[1:-1].strip(), position, opening, closing)
-        position = closing + 1
-
-
-def _refine(text: CppText, start: int, end: int, choice: dict[int, int]) -> list[dict[int, int]]:
-    """Return `choice` with each branch of the first `#if` in the range that it does not choose for; [] if it is
-    complete.
-    """
-    for branch in text.branches_between(start, end):
-        key = id(branch.group)
-        if branch.index == 0 and key not in choice:
-            count = len(branch.group.branches) + (1 if branch.group.otherwise else 0)
-            return [{**choice, key: index} for index in range(count)]
-    return []
+            continue
+        groups = (b.group for b in text.branches_between(opening, closing) if b.index == 0)
+        group = next((group for group in groups if id(group) not in choice), None)
+        if group is None:
+            found.append((choice, closing))
+        else:
+            count = len(group.branches) + (1 if group.otherwise else 0)
+            pending += ({**choice, id(group): n} for n in reversed(range(count)))
+    return None if pending else found
 
 
 def read_brackets(text: CppText, place: int, opening: int, closing: int, grammar: Grammar) -> Call:
@@ -115,16 +102,6 @@ def read_brackets(text: CppText, place: int, opening: int, closing: int, grammar
     listed = excerpt(text, opening, closing + 1)
     arguments = tuple(_arguments(listed, grammar))
     return Call("", "", arguments, text.span(place, closing + 1), listed.conditions)
-
-
-def _calls(
-    text: CppText, place: int, links: list[_Link], choice: Choice, grammar: Grammar
-) -> Iterator[Call]:
-    for index, link in enumerate(links):
-        listed = excerpt(text, link.opening, link.closing + 1, choice)
-        span = text.span(place if index == 0 else link.start, link.closing + 1)
-        arguments = tuple(_arguments(listed, grammar))
-        yield Call(link.method, link.template, arguments, span, listed.conditions)
 
 
 def _arguments(listed: Excerpt, grammar: Grammar) -> Iterator[Argument]:
