@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_by, unique
+from opgen.emit.common.base import Block, GeneratedFile, blocks, group_by, unique
 from opgen.importing.common.registrations import Kernel
 from opgen.importing.entries.callables import CallableFunction, Declaration
 from opgen.importing.entries.merge import Conditions, CustomClass, Entry, Row
@@ -31,39 +31,17 @@ class ImportedFile(GeneratedFile, frozen=True):
     items: tuple[tuple[str, ...], ...]
 
 
-class KernelDeclaration(Record, frozen=True):
-    template: str
-    declaration: str
-
-
 class KernelsHeader(GeneratedFile, frozen=True):
     yaml: str
     headers: tuple[str, ...]
-    blocks: tuple[Block[KernelDeclaration], ...]
-
-
-class SnippetFunction(Record, frozen=True):
-    """The function of a snippet: it passes its arguments on to `calls`, in the file that includes the snippet."""
-
-    returns: str
-    name: str
-    types: tuple[str, ...]
-    calls: str
-
-    @property
-    def parameters(self) -> str:
-        return ", ".join(f"{type} a{i}" for i, type in enumerate(self.types))
-
-    @property
-    def arguments(self) -> str:
-        return ", ".join(f"static_cast<decltype(a{i})&&>(a{i})" for i in range(len(self.types)))
+    blocks: tuple[Block[str], ...]
 
 
 class Snippet(GeneratedFile, frozen=True):
     source: str
     name: str
     namespace: str
-    functions: tuple[SnippetFunction, ...]
+    functions: tuple[str, ...]
 
 
 def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[Snippet]:
@@ -82,18 +60,17 @@ def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[Snippet]:
             source=text.source.path,
             name=snippet,
             namespace=some[0].namespace,
-            functions=tuple(unique(map(_snippet_function, some))),
+            functions=tuple(unique(map(_passing_on, some))),
         )
 
 
-def _snippet_function(one: Declaration) -> SnippetFunction:
-    signature = one.declared.signature
-    return SnippetFunction(
-        returns=str(signature.returns),
-        name=one.name,
-        types=tuple(str(parameter.type) for parameter in signature.parameters),
-        calls=one.calls,
-    )
+def _passing_on(one: Declaration) -> str:
+    """Return the function of a snippet: it passes its arguments on to `calls`, in the file that includes the snippet."""
+    types = [parameter.type for parameter in one.declared.signature.parameters]
+    parameters = ", ".join(f"{type_} a{i}" for i, type_ in enumerate(types))
+    arguments = ", ".join(f"static_cast<decltype(a{i})&&>(a{i})" for i in range(len(types)))
+    head = f"{one.declared.signature.returns} {one.name}({parameters})"
+    return f"{head} {{\n  return {one.calls}({arguments});\n}}"
 
 
 def build_imported(
@@ -132,8 +109,7 @@ def build_kernels_header(path: str, yaml: str, entries: Sequence[Entry]) -> Kern
     if not declarations:
         return None
     headers = {header for one in declarations for header in one.declared.headers}
-    pairs = unique((one.namespace, _words(one)) for one in declarations)
-    made = blocks((namespace, KernelDeclaration(*words)) for namespace, words in pairs)
+    made = blocks(unique((one.namespace, _declaration(one)) for one in declarations))
     return KernelsHeader(
         path=path,
         template="kernels.h.j2",
@@ -286,11 +262,9 @@ def _printable(text: str) -> str:
 # Declarations
 
 
-def _words(one: Declaration) -> tuple[str, str]:
-    """Return `template <typename T>`, and `at::Tensor f(const at::Tensor& x);`."""
+def _declaration(one: Declaration) -> str:
+    """Return `at::Tensor f(const at::Tensor& x);`, after `template <typename T>` in a line of its own."""
     signature = one.declared.signature
     parameters = ", ".join(f"{p.type} {p.name}".rstrip() for p in signature.parameters)
-    return (
-        f"template {one.template}" if one.template else "",
-        f"{signature.returns} {one.name}({parameters});",
-    )
+    template = f"template {one.template}\n" if one.template else ""
+    return f"{template}{signature.returns} {one.name}({parameters});"

@@ -30,7 +30,7 @@ from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Grammar
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import read_macros
-from opgen.importing.cpp.reader import Block, CppReader, Statement, find_classes
+from opgen.importing.cpp.reader import CppReader, find_classes
 from opgen.importing.cpp.text import CppText
 from opgen.importing.entries.callables import Callables
 from opgen.importing.entries.inference import Inference
@@ -149,18 +149,16 @@ class Imported(Struct, frozen=True):
 class _Found(Struct):
     """Registrations in the order of the files, and the C++ texts by the identity of their Source.
 
-    `classes` are the full names of custom classes in schemas, by their unqualified names in C++.
+    `classes` are the full names of custom classes in schemas, by their unqualified names in C++. Libraries have no `cpp`.
     """
 
-    registrations: list[Registration]
+    registrations: Sequence[Registration]
     files: int = 0
     functions: Functions | None = None
     texts: Mapping[int, CppText] = field(default_factory=dict)
     classes: Mapping[str, str] = field(default_factory=dict)
     fakes: Sequence[FakeKernel] = ()
-    opened: Sequence[Block] = ()
-    statements: Sequence[Statement] = ()
-    fragments: Collection[str] = ()
+    cpp: CppReader | None = None
 
 
 class Collected(Struct, frozen=True):
@@ -185,8 +183,8 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
     if imports.sources:
         _leave_out_refused(collected, problems)
     found, edits = collected.found, list[Edit]()
-    if imports.edits:
-        edits = edit_sources(found.opened, found.statements, collected.entries, problems)
+    if imports.edits and found.cpp is not None:
+        edits = edit_sources(found.cpp.opened, found.cpp.statements, collected.entries, problems)
     written = [entry for entry in collected.entries if not entry.left_out]
     rows = sum(1 for entry in written for row in entry.rows.values() if row.written)
     texts = _render(collected, imports.output)
@@ -297,20 +295,11 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
     if not (reading.registrations or reading.unknown_namespaces):
         cpp.read_pybind11()
     _report_namespaces(reading, problems)
-    functions = Functions(tuple(texts.values()), grammar)
+    functions = cpp.functions
     classes = {**find_classes(texts.values()), **reading.classes}
     inference = Inference(functions, texts, classes, problems)
-    return _Found(
-        list(inference.expand(reading.registrations)),
-        len(sources),
-        functions,
-        texts,
-        classes,
-        reading.fakes,
-        cpp.opened,
-        cpp.statements,
-        cpp.fragments(),
-    )
+    registrations = list(inference.expand(reading.registrations))
+    return _Found(registrations, len(sources), functions, texts, classes, reading.fakes, cpp)
 
 
 def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems) -> list[Source]:
@@ -375,14 +364,14 @@ def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[Ge
     folder, name = posixpath.split(path)
     header_name = f"{posixpath.splitext(name)[0]}_kernels.h"
     header = build_kernels_header(posixpath.join(folder, header_name), name, entries)
+    cpp = collected.found.cpp
+    fragments = frozenset() if cpp is None else cpp.fragments()
     yaml = build_imported(
         path,
         entries,
         collected.classes,
         "" if header is None else header_name,
         collected.traced_by_python,
-        is_fragment=any(
-            entry.namespace in collected.found.fragments for entry in entries if not entry.left_out
-        ),
+        is_fragment=any(entry.namespace in fragments for entry in entries if not entry.left_out),
     )
     return [yaml] if header is None else [header, yaml]

@@ -163,6 +163,8 @@ def test_a_fallthrough_is_a_row(tmp_path: Path) -> None:
         ("lib.define(name)", "W1160"),
         ('name = {"g": "h"}[name]\nlib.define(name)', "W1160"),
         ('lib.define("f(" + str(1) + ") -> ()")', "W1160"),
+        ("lib.define(some().strip())", "W1160"),
+        ("for n in some().split():\n    lib.define(n)", "W1160"),
         ('lib.define("g(")', "W1169"),
         ('lib.define("other::g() -> ()")', "W1170"),
         ('lib.define("g() -> ()", tags=some)', "W1160"),

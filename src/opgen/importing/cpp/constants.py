@@ -9,14 +9,14 @@ from types import MappingProxyType
 from msgspec import Struct, field
 
 from opgen.diagnostics import Source, Span
-from opgen.importing.cpp.grammar import Grammar, Node, Piece
+from opgen.importing.cpp.grammar import Grammar, Node
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import Macros, split_ranges
 from opgen.importing.cpp.text import LITERAL, Choice, CppText, Excerpt, excerpt, find_string
 
-# The most combinations of branches of `#if` inside one chain of calls.
+# The most combinations of branches of `#if` inside one call, and the most calls of a chain.
 _MOST_CHOICES = 16
-_MOST_LINKS = 2000
+_MOST_CALLS = 2000
 _METHOD = re.compile(r"\s*(?:\.|->)\s*(?:template\s+)?(\w+)\s*(<[^;{}()]*>)?\s*\(")
 
 
@@ -26,8 +26,11 @@ class Argument(Struct, frozen=True):
     excerpt: Excerpt
     start: int
     end: int
-    piece: Piece | None
     node: Node | None
+
+    @classmethod
+    def of(cls, node: Node) -> Argument:
+        return cls(node.excerpt, node.start, node.end, node)
 
     @property
     def code(self) -> str:
@@ -48,63 +51,50 @@ class Call(Struct, frozen=True):
     conditions: tuple[str, ...]
 
 
-class _Link(Struct, frozen=True):
-    """A call in a chain: the method's name, and the offsets of its brackets."""
-
-    method: str
-    template: str
-    start: int
-    opening: int
-    closing: int
-
-
 def read_chain(
     text: CppText, place: int, name_end: int, end: int, grammar: Grammar
 ) -> tuple[tuple[Call, ...], int]:
     """Read the calls after the variable at `place`, whose name ends at `name_end`. Return them, and where they end.
 
-    Each call is returned once for each combination of branches of `#if` inside the chain. None are returned if there
-    are too many combinations, or the chain is too long.
+    A call is returned once for each combination of branches of `#if` inside it. None are returned if there are too many
+    combinations, or the chain is too long.
     """
     calls: list[Call] = []
-    last, complete_choices = name_end, 0
-    pending: list[dict[int, int]] = [{}]
-    while pending and complete_choices < _MOST_CHOICES:
-        choice = pending.pop()
-        links = list(_links(text, name_end, end, choice))
-        if not links:
-            continue
-        last = max(last, links[-1].closing + 1)
-        refined = _refine(text, place, last, choice)
-        pending += reversed(refined)
-        if len(pending) > _MOST_CHOICES or len(links) > _MOST_LINKS:
-            return (), last
-        if not refined:
-            complete_choices += 1
-            calls += _calls(text, place, links, choice, grammar)
-    return (() if pending else tuple(calls)), last
-
-
-def _links(text: CppText, position: int, end: int, choice: Choice) -> Iterator[_Link]:
+    position = name_end
     while (match := _METHOD.match(text.masked, position, end)) is not None:
-        opening = match.end() - 1
+        start = place if position == name_end else match.start()
+        combinations = _combinations(text, match.end() - 1, end)
+        if combinations is None or len(calls) > _MOST_CALLS:
+            return (), position
+        for choice, closing in combinations:
+            listed = excerpt(text, match.end() - 1, closing + 1, choice)
+            arguments = tuple(_arguments(listed, grammar))
+            template = (match[2] or "")[1:-1].strip()
+            span = text.span(start, closing + 1)
+            calls.append(Call(match[1], template, arguments, span, listed.conditions))
+            position = max(position, closing + 1)
+        if not combinations:
+            break
+    return tuple(calls), position
+
+
+def _combinations(text: CppText, opening: int, end: int) -> list[tuple[Choice, int]] | None:
+    """Return the choices of branches inside a call, each with the bracket that closes it; None if there are too many."""
+    found: list[tuple[Choice, int]] = []
+    pending: list[dict[int, int]] = [{}]
+    while pending and len(found) + len(pending) <= _MOST_CHOICES:
+        choice = pending.pop()
         closing = text.find_closing(opening, choice)
         if closing is None or closing >= end:
-            return
-        yield _Link(match[1], (match[2] or "")[1:-1].strip(), position, opening, closing)
-        position = closing + 1
-
-
-def _refine(text: CppText, start: int, end: int, choice: dict[int, int]) -> list[dict[int, int]]:
-    """Return `choice` with each branch of the first `#if` in the range that it does not choose for; [] if it is
-    complete.
-    """
-    for branch in text.branches_between(start, end):
-        key = id(branch.group)
-        if branch.index == 0 and key not in choice:
-            count = len(branch.group.branches) + (1 if branch.group.otherwise else 0)
-            return [{**choice, key: index} for index in range(count)]
-    return []
+            continue
+        groups = (b.group for b in text.branches_between(opening, closing) if b.index == 0)
+        group = next((group for group in groups if id(group) not in choice), None)
+        if group is None:
+            found.append((choice, closing))
+        else:
+            count = len(group.branches) + (1 if group.otherwise else 0)
+            pending += ({**choice, id(group): n} for n in reversed(range(count)))
+    return None if pending else found
 
 
 def read_brackets(text: CppText, place: int, opening: int, closing: int, grammar: Grammar) -> Call:
@@ -114,23 +104,12 @@ def read_brackets(text: CppText, place: int, opening: int, closing: int, grammar
     return Call("", "", arguments, text.span(place, closing + 1), listed.conditions)
 
 
-def _calls(
-    text: CppText, place: int, links: list[_Link], choice: Choice, grammar: Grammar
-) -> Iterator[Call]:
-    for index, link in enumerate(links):
-        listed = excerpt(text, link.opening, link.closing + 1, choice)
-        span = text.span(place if index == 0 else link.start, link.closing + 1)
-        arguments = tuple(_arguments(listed, grammar))
-        yield Call(link.method, link.template, arguments, span, listed.conditions)
-
-
 def _arguments(listed: Excerpt, grammar: Grammar) -> Iterator[Argument]:
     """Yield the arguments in brackets, split by the grammar, or at commas if they cannot be parsed."""
-    piece = grammar.parse_call(listed)
-    nodes = None if piece is None else _argument_nodes(piece.root)
-    if piece is not None and nodes is not None:
-        for node in nodes:
-            yield Argument(listed, piece.start(node), piece.end(node), piece, node)
+    root = grammar.parse_call(listed)
+    nodes = None if root is None else _argument_nodes(root)
+    if nodes is not None:
+        yield from map(Argument.of, nodes)
         return
     for first, last in split_ranges(listed.masked[1:-1]):
         code, masked = listed.code[1 + first : 1 + last], listed.masked[1 + first : 1 + last]
@@ -140,33 +119,29 @@ def _arguments(listed: Excerpt, grammar: Grammar) -> Iterator[Argument]:
 
 def _parse_argument(single: Excerpt, grammar: Grammar) -> Argument:
     """Parse an excerpt that is a single argument."""
-    piece = grammar.parse_call(single, bare=True)
-    nodes = None if piece is None else _argument_nodes(piece.root)
-    if piece is None or nodes is None or len(nodes) != 1:
+    root = grammar.parse_call(single, bare=True)
+    nodes = None if root is None else _argument_nodes(root)
+    if nodes is None or len(nodes) != 1:
         code = single.code
         start = single.start + len(code) - len(code.lstrip())
-        return Argument(single, start, single.start + len(code.rstrip()), None, None)
-    return Argument(single, piece.start(nodes[0]), piece.end(nodes[0]), piece, nodes[0])
+        return Argument(single, start, single.start + len(code.rstrip()), None)
+    return Argument.of(nodes[0])
 
 
-def named_children(node: Node) -> list[Node]:
-    return [child for child in node.children if child.is_named and child.type != "comment"]
-
-
-def callee(piece: Piece, node: Node) -> tuple[str, Node | None, list[Node]]:
+def callee(node: Node) -> tuple[str, Node | None, list[Node]]:
     """Return the last part of a called name, the object that it is a method of, if any, and the arguments."""
-    function, listed = (node.child_by_field_name(name) for name in ("function", "arguments"))
-    arguments = [] if listed is None else named_children(listed)
+    function, listed = (node.field(name) for name in ("function", "arguments"))
+    arguments = [] if listed is None else listed.named
     owner = None
     for _ in range(_MAX_CALLS):
         if function is None:
             break
         if function.type == "field_expression":
-            owner, function = (function.child_by_field_name(name) for name in ("argument", "field"))
+            owner, function = (function.field(name) for name in ("argument", "field"))
         elif function.type in _WITH_NAME:
-            function = function.child_by_field_name("name")
+            function = function.field("name")
         else:
-            return piece.code(function), owner, arguments
+            return function.code, owner, arguments
     return "", owner, arguments
 
 
@@ -178,12 +153,11 @@ def _argument_nodes(root: Node) -> list[Node] | None:
     """Return the arguments of the parsed call; None if there is an error among them."""
     node: Node | None = root
     while node is not None and node.type != "argument_list":
-        named = [child for child in node.children if child.is_named]
-        body = [child for child in named if child.type in _AROUND]
+        body = [child for child in node.named if child.type in _AROUND]
         node = body[-1] if body else None
-    if node is None or any(child.is_error or child.is_missing for child in node.children):
+    if node is None or any(child.is_error for child in node.children):
         return None
-    return named_children(node)
+    return node.named
 
 
 _AROUND = frozenset(
@@ -332,8 +306,8 @@ class Constants(Struct, frozen=True):
                     for part, is_literal in parts
                 ]
             )
-        elif argument.piece is not None and argument.node is not None and depth > 0:
-            found = self._expression(argument.piece, argument.node, depth - 1)
+        elif argument.node is not None and depth > 0:
+            found = self._expression(argument.node, depth - 1)
         if found is None and depth > 0:
             expanded = self.expand(argument)
             found = None if expanded is None else self._string(expanded, depth - 1)
@@ -346,38 +320,34 @@ class Constants(Struct, frozen=True):
         values = {self._string(value, depth) for value in self.initializers(name, text)}
         return values.pop() if len(values) == 1 else None
 
-    def _expression(self, piece: Piece, node: Node, depth: int) -> str | None:
+    def _expression(self, node: Node, depth: int) -> str | None:
         match node.type:
             case "parenthesized_expression" | "initializer_list":
-                inner = named_children(node)
-                return self._node_string(piece, inner[0], depth) if len(inner) == 1 else None
+                inner = node.named
+                return self._string(Argument.of(inner[0]), depth) if len(inner) == 1 else None
             case "qualified_identifier":
-                return self._constant(_last_name(piece.code(node)), piece.excerpt.text, depth)
+                return self._constant(_last_name(node.code), node.excerpt.text, depth)
             case "compound_literal_expression":
-                value = node.child_by_field_name("value")
-                return None if value is None else self._node_string(piece, value, depth)
+                value = node.field("value")
+                return None if value is None else self._string(Argument.of(value), depth)
             case "binary_expression":
-                return self._sum(piece, node, depth)
+                return self._sum(node, depth)
             case "call_expression":
-                name, owner, arguments = callee(piece, node)
+                name, owner, arguments = callee(node)
                 value = owner if owner is not None else next(iter(arguments), None)
                 if value is None or name not in _STRING_CALLS:
                     return None
-                return self._node_string(piece, value, depth)
+                return self._string(Argument.of(value), depth)
             case _:
                 return None
 
-    def _node_string(self, piece: Piece, node: Node, depth: int) -> str | None:
-        argument = Argument(piece.excerpt, piece.start(node), piece.end(node), piece, node)
-        return self._string(argument, depth)
-
-    def _sum(self, piece: Piece, node: Node, depth: int) -> str | None:
-        operator = node.child_by_field_name("operator")
-        sides = [node.child_by_field_name(side) for side in ("left", "right")]
+    def _sum(self, node: Node, depth: int) -> str | None:
+        operator = node.field("operator")
+        sides = [node.field(side) for side in ("left", "right")]
         if operator is None or operator.type != "+":
             return None
         return _join(
-            [None if side is None else self._node_string(piece, side, depth) for side in sides]
+            [None if side is None else self._string(Argument.of(side), depth) for side in sides]
         )
 
     # Keys

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -16,9 +17,10 @@ from opgen.importing.common.registrations import (
     FunctionName,
     Names,
 )
-from opgen.importing.cpp.grammar import Grammar, Node, Piece
+from opgen.importing.cpp.grammar import Grammar, Node
 from opgen.importing.cpp.text import CppText, Includes, Scope, excerpt
 
+_T = TypeVar("_T")
 # The most nested declarators or types.
 _MAX_DEPTH = 30
 _MARKS = ("reference_declarator", "pointer_declarator", "array_declarator", "variadic_declarator")
@@ -33,138 +35,122 @@ _PARAMETERS = frozenset(
 _NAMED = ("identifier", "field_identifier", "type_identifier")
 
 
-def _read_signature(piece: Piece, node: Node, function: Node) -> CppSignature | None:
-    """Return the signature of the declarator `function` in the declaration `node`; None if a part is not understood."""
-    parameters = function.child_by_field_name("parameters")
-    returns = _trailing_type(piece, function)
-    if returns is None:
-        returns = _type_of(piece, node, node.child_by_field_name("declarator"), function)
-    read = None if parameters is None else _parameters(piece, parameters)
-    return None if read is None or returns is None else CppSignature(returns, read)
+class _NotUnderstood(Exception):
+    """A part of a declaration that is not read."""
 
 
-def read_lambda(piece: Piece, node: Node) -> CppSignature | None:
+def _understood(read: Callable[..., _T], *given: object) -> _T | None:
+    try:
+        return read(*given)
+    except _NotUnderstood:
+        return None
+
+
+def _read_signature(node: Node, function: Node) -> CppSignature:
+    """Return the signature of the declarator `function` in the declaration `node`. Raises _NotUnderstood."""
+    returns = _trailing_type(function) or _type_of(node, function)
+    return CppSignature(returns, _parameters(_required(function, "parameters")))
+
+
+def read_lambda(node: Node) -> CppSignature | None:
     """Return the signature of a lambda; None if a part is not understood.
 
     The return type is None unless the lambda declares it, or returns no value.
     """
-    function = node.child_by_field_name("declarator")
-    body = node.child_by_field_name("body")
-    if body is None:
-        return None
-    returns = None if function is None else _trailing_type(piece, function)
-    if returns is None and not _returns_something(body):
+    return _understood(_read_lambda, node)
+
+
+def _read_lambda(node: Node) -> CppSignature:
+    function = node.field("declarator")
+    returns = None if function is None else _trailing_type(function)
+    if returns is None and not _returns_something(_required(node, "body")):
         returns = CppType("void")
-    parameters = None if function is None else function.child_by_field_name("parameters")
-    read = () if parameters is None else _parameters(piece, parameters)
-    return None if read is None else CppSignature(returns, read)
+    parameters = None if function is None else function.field("parameters")
+    return CppSignature(returns, () if parameters is None else _parameters(parameters))
 
 
-def read_cast(piece: Piece, node: Node) -> CppSignature | None:
+def read_cast(node: Node) -> CppSignature | None:
     """Return the signature of `R (*)(A, B)`, the type of a cast; None for other types, such as aliases."""
     function = find_function(node)
-    return None if function is None else _read_signature(piece, node, function)
+    return None if function is None else _understood(_read_signature, node, function)
 
 
 def find_function(node: Node) -> Node | None:
     """Return the function declarator of a declaration or type, inside `&` and `*` of its return type; None if it has none."""
-    declarator = node.child_by_field_name("declarator")
+    declarator = node.field("declarator")
     for _ in range(_MAX_DEPTH):
         kind = "" if declarator is None else declarator.type.removeprefix("abstract_")
         if declarator is None or kind == "function_declarator":
             return declarator
         if kind not in _MARKS:
             return None
-        inner = declarator.child_by_field_name("declarator")
-        named = [child for child in declarator.children if child.is_named]
-        declarator = inner if inner is not None else (named[-1] if named else None)
+        declarator = declarator.field("declarator") or next(reversed(declarator.named), None)
     return None
 
 
-def _read_type(piece: Piece, node: Node) -> CppType | None:
-    """Return the type of a node with the field `type`, such as a `type_descriptor`; None if it is not understood."""
-    return _type_of(piece, node, node.child_by_field_name("declarator"), None)
+def _required(node: Node, name: str) -> Node:
+    found = node.field(name)
+    if found is None:
+        raise _NotUnderstood
+    return found
 
 
-def _trailing_type(piece: Piece, function: Node) -> CppType | None:
+def _trailing_type(function: Node) -> CppType | None:
     for child in function.children:
-        if child.type == "trailing_return_type":
-            described = [inner for inner in child.children if inner.is_named]
-            return _read_type(piece, described[0]) if described else None
+        if child.type == "trailing_return_type" and child.named:
+            return _understood(_type_of, child.named[0])
     return None
 
 
-def _parameters(piece: Piece, node: Node) -> tuple[CppParameter, ...] | None:
-    parameters: list[CppParameter] = []
-    for child in node.children:
-        if child.is_error or child.is_missing:
-            return None
-        if child.type in _PARAMETERS:
-            type_ = _read_type(piece, child)
-            if type_ is None:
-                return None
-            parameters.append(CppParameter(type_, _name_of(piece, child)))
-        elif child.type == "..." or (child.is_named and child.type != "comment"):
-            return None
-    if len(parameters) == 1 and parameters[0].type == CppType("void"):
-        return ()
-    return tuple(parameters)
+def _parameters(node: Node) -> tuple[CppParameter, ...]:
+    named = node.named
+    if any(child.is_error or child.type == "..." for child in node.children):
+        raise _NotUnderstood
+    if any(child.type not in _PARAMETERS for child in named):
+        raise _NotUnderstood
+    parameters = tuple(CppParameter(_type_of(child), _name_of(child)) for child in named)
+    is_void = len(parameters) == 1 and parameters[0].type == CppType("void")
+    return () if is_void else parameters
 
 
-def _name_of(piece: Piece, parameter: Node) -> str:
-    node = parameter.child_by_field_name("declarator")
+def _name_of(parameter: Node) -> str:
+    node = parameter.field("declarator")
     for _ in range(_MAX_DEPTH):
         if node is None or node.type in _NAMED:
             break
-        named = [child for child in node.children if child.is_named]
-        node = named[-1] if named else None
-    return "" if node is None else piece.code(node)
+        node = node.named[-1] if node.named else None
+    return "" if node is None else node.code
 
 
-def _type_of(
-    piece: Piece, node: Node, declarator: Node | None, function: Node | None, depth: int = 0
-) -> CppType | None:
-    """Return the type of `node`, with the marks (`&`, `*`, `[]`) of `declarator` outside of `function`."""
-    written = node.child_by_field_name("type")
-    if written is None or depth > _MAX_DEPTH:
-        return None
-    base = _base_type(piece, written, depth)
-    marks = _marks(piece, declarator, function)
-    if base is None or marks is None:
-        return None
+def _type_of(node: Node, function: Node | None = None, depth: int = 0) -> CppType:
+    """Return the type in a node with the field `type`, with the marks (`&`, `*`, `[]`) outside of `function`."""
+    if depth > _MAX_DEPTH:
+        raise _NotUnderstood
+    base = _base_type(_required(node, "type"), depth)
     is_const = any(
-        child.type == "type_qualifier" and piece.code(child) == "const" for child in node.children
+        child.type == "type_qualifier" and child.code == "const" for child in node.children
     )
-    return CppType(base.name, base.arguments, is_const, marks)
+    return CppType(base.name, base.arguments, is_const, _marks(node.field("declarator"), function))
 
 
-def _base_type(piece: Piece, node: Node, depth: int) -> CppType | None:
+def _base_type(node: Node, depth: int) -> CppType:
     if node.type == "dependent_type":
-        named = [child for child in node.children if child.is_named]
-        node = named[0] if named else node
+        node = node.named[0] if node.named else node
     path: list[str] = []
     while node.type == "qualified_identifier":
-        scope = node.child_by_field_name("scope")
-        inner = node.child_by_field_name("name")
+        scope, inner = node.field("scope"), node.field("name")
         if inner is None or (scope is not None and scope.type != "namespace_identifier"):
-            return CppType("".join(piece.code(node).split()))
-        path.append("" if scope is None else piece.code(scope))
+            return CppType("".join(node.code.split()))
+        path.append("" if scope is None else scope.code)
         node = inner
     arguments: list[CppType] = []
     if node.type in ("template_type", "template_function"):
-        listed = node.child_by_field_name("arguments")
-        name = node.child_by_field_name("name")
-        if listed is None or name is None:
-            return None
-        for child in (child for child in listed.children if child.is_named):
-            argument = _template_argument(piece, child, depth)
-            if argument is None:
-                return None
-            arguments.append(argument)
-        node = name
+        listed = _required(node, "arguments").named
+        arguments += (_template_argument(child, depth) for child in listed)
+        node = _required(node, "name")
     elif node.type not in _BASES:
-        return None
-    return CppType("::".join((*path, piece.code(node))), tuple(arguments))
+        raise _NotUnderstood
+    return CppType("::".join((*path, node.code)), tuple(arguments))
 
 
 _BASES = frozenset(
@@ -175,46 +161,40 @@ _BASES = frozenset(
 )
 
 
-def _template_argument(piece: Piece, node: Node, depth: int) -> CppType | None:
+def _template_argument(node: Node, depth: int) -> CppType:
     if node.type == "type_descriptor":
-        return _type_of(piece, node, node.child_by_field_name("declarator"), None, depth + 1)
-    return CppType(piece.code(node)) if not node.has_error else None
+        return _type_of(node, None, depth + 1)
+    if node.has_error:
+        raise _NotUnderstood
+    return CppType(node.code)
 
 
-def _marks(piece: Piece, declarator: Node | None, function: Node | None) -> str | None:
-    """Return the `&`, `&&`, `*` and `[]` of a declarator; None for others, such as pointers to functions."""
+def _marks(node: Node | None, function: Node | None) -> str:
+    """Return the `&`, `&&`, `*` and `[]` of a declarator outside of `function`."""
     marks = ""
-    node = declarator
     for _ in range(_MAX_DEPTH):
-        if node is None or node.type in _NAMED or node.type == "qualified_identifier":
-            return marks
-        if node == function:
+        if node is None or node.type in (*_NAMED, "qualified_identifier") or node == function:
             return marks
         kind = node.type.removeprefix("abstract_")
         if kind not in _MARKS:
-            return None
-        marks += "[]" if kind == "array_declarator" else piece.code(node.children[0])
-        named = [child for child in node.children if child.is_named and child.type not in _SKIPPED]
+            break
+        marks += "[]" if kind == "array_declarator" else node.children[0].code
+        named = [child for child in node.named if child.type not in _SKIPPED]
         node = named[-1] if named else None
-    return None
+    raise _NotUnderstood
 
 
-_SKIPPED = frozenset({"type_qualifier", "ms_restrict_modifier", "number_literal", "comment"})
+_SKIPPED = frozenset({"type_qualifier", "ms_restrict_modifier", "number_literal"})
 
 
 def _returns_something(body: Node) -> bool:
-    return any(
-        node.type == "return_statement" and any(child.is_named for child in node.children)
-        for node in _without_lambdas(body)
-    )
-
-
-def _without_lambdas(body: Node) -> Iterator[Node]:
     pending = [body]
     while pending:
         node = pending.pop()
-        yield node
+        if node.type == "return_statement" and node.named:
+            return True
         pending += [child for child in node.children if child.type != "lambda_expression"]
+    return False
 
 
 HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh", ".inl", ".inc")
@@ -281,9 +261,7 @@ class Functions:
         Functions that only another file can call are left out, and those that a qualified name does not find: C++ looks
         into an unnamed namespace only if the one around it lacks the name.
         """
-        candidates = [
-            f for f in self.named(name.base) if f.text is text or not f.local or f.in_header
-        ]
+        candidates = [f for f in self.named(name.base) if f.text is text or not _is_local(f)]
         reached = self._includes.reached(text)
         for visible in ([f for f in candidates if f.text in reached], candidates):
             for path in self._paths(name, text, offset):
@@ -355,8 +333,8 @@ class Functions:
         if tail is None or text.branches_between(opening, closing):
             return None
         source = excerpt(text, _head_start(text, start), tail.start(1))
-        piece = self._grammar.parse_declaration(source)
-        declaration = None if piece is None else _declaration(piece, base)
+        root = self._grammar.parse_declaration(source)
+        declaration = None if root is None else _declaration(root, base)
         if declaration is None:
             return None
         is_member = any(one.kind == "class" for one in around)
@@ -383,18 +361,17 @@ class _Declaration(Struct, frozen=True):
     instance: str
 
 
-def _declaration(piece: Piece, base: str) -> _Declaration | None:
-    """Return the declaration in a piece if it is one of a function named `base`."""
+def _declaration(node: Node, base: str) -> _Declaration | None:
+    """Return the declaration in a parsed text if it is one of a function named `base`."""
     template = ""
-    node = piece.root
     for _ in range(_MAX_NESTING):
         if node.has_error:
             return None
         if node.type in ("declaration", "template_instantiation"):
-            return _declared_function(piece, node, base, template)
+            return _declared_function(node, base, template)
         if node.type == "template_declaration":
-            parameters = node.child_by_field_name("parameters")
-            template = "" if parameters is None else piece.code(parameters)
+            parameters = node.field("parameters")
+            template = "" if parameters is None else parameters.code
         elif node.type not in ("translation_unit", "linkage_specification"):
             return None
         inner = [child for child in node.children if child.type in _INNER]
@@ -410,18 +387,18 @@ _INNER = frozenset(
 _MAX_NESTING = 6
 
 
-def _declared_function(piece: Piece, node: Node, base: str, template: str) -> _Declaration | None:
+def _declared_function(node: Node, base: str, template: str) -> _Declaration | None:
     function = find_function(node)
-    name = None if function is None else function.child_by_field_name("declarator")
-    signature = None if function is None else _read_signature(piece, node, function)
+    name = None if function is None else function.field("declarator")
+    signature = None if function is None else _understood(_read_signature, node, function)
     if name is None or signature is None:
         return None
-    written = "".join(piece.code(name).split())
+    written = "".join(name.code.split())
     match = _FULL_NAME.fullmatch(written)
     if match is None or match[2] != base:
         return None
     qualifiers = tuple(_without_arguments(part) for part in match[1].split("::") if part)
-    storage = {piece.code(c) for c in node.children if c.type == "storage_class_specifier"}
+    storage = {c.code for c in node.children if c.type == "storage_class_specifier"}
     is_instance = node.type == "template_instantiation"
     instance = (match[3] or "") if is_instance else ""
     return _Declaration(signature, qualifiers, "static" in storage, template, instance)
@@ -472,8 +449,8 @@ def _read_names(text: CppText, grammar: Grammar, others: Mapping[str, CppType]) 
         imported[path[-1]] = path
     declarations = (*_outside_of_functions(text, _ALIAS), *_outside_of_functions(text, _TYPEDEF))
     for match in declarations[:_MOST_PLACES]:
-        piece = grammar.parse_declaration(excerpt(text, match.start(), match.end() - 1))
-        alias = None if piece is None else _alias(piece)
+        root = grammar.parse_declaration(excerpt(text, match.start(), match.end() - 1))
+        alias = None if root is None else _alias(root)
         if alias is not None:
             scope = text.scope(match.start())
             types.update(dict.fromkeys(_names_of_alias(scope, alias[0]), alias[1]))
@@ -508,19 +485,15 @@ def _parts(path: str) -> tuple[str, ...]:
     return tuple("".join(path.split()).removeprefix("::").split("::"))
 
 
-def _alias(piece: Piece) -> tuple[str, CppType] | None:
+def _alias(root: Node) -> tuple[str, CppType] | None:
     """Return the name and type of `using Name = Type` or `typedef Type Name`."""
-    for node in piece.root.children:
-        if node.has_error:
-            return None
-        if node.type == "alias_declaration":
-            name, type_node = (node.child_by_field_name(field) for field in ("name", "type"))
-            type_ = None if type_node is None else _read_type(piece, type_node)
-            return None if name is None or type_ is None else (piece.code(name), type_)
-        if node.type == "type_definition":
-            name = node.child_by_field_name("declarator")
-            type_ = _read_type(piece, node)
-            if name is None or name.type != "type_identifier" or type_ is None:
-                return None
-            return piece.code(name), type_
+    for node in root.children:
+        is_using = node.type == "alias_declaration"
+        if node.has_error or not (is_using or node.type == "type_definition"):
+            continue
+        name = node.field("name" if is_using else "declarator")
+        typed = node.field("type") if is_using else node
+        type_ = None if typed is None else _understood(_type_of, typed)
+        if name is not None and name.type == "type_identifier" and type_ is not None:
+            return name.code, type_
     return None

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 import time
 
+import tree_sitter
 import tree_sitter_cpp
 from msgspec import Struct
 from msgspec.structs import replace
-from tree_sitter import Language, Node, Parser
 
 from opgen.importing.cpp.text import MAX_PIECE, Excerpt
-
-__all__ = ["Grammar", "Node", "Piece"]
 
 # The time limit for a piece, in seconds. Valid C++ takes milliseconds; recovery from errors may take long.
 _TIMEOUT = 2.0
@@ -37,24 +35,54 @@ _ATTRIBUTE = re.compile(
 _BRACED_DEFAULT = re.compile(r"(=\s*)(\{[^{}]*\})(?=\s*[,)])")
 
 
-class Piece(Struct, frozen=True):
-    """A parsed excerpt. `shift` added to a node's offset is its offset in the source."""
+class Node(Struct, frozen=True):
+    """A node of a parsed excerpt. Offsets are those in the source: those of `inner` and `shift`."""
 
-    root: Node
+    inner: tree_sitter.Node
     excerpt: Excerpt
     shift: int
 
-    def start(self, node: Node) -> int:
-        """Return the offset of the node in the source."""
-        return int(node.start_byte) + self.shift
+    @property
+    def type(self) -> str:
+        return str(self.inner.type)
 
-    def end(self, node: Node) -> int:
-        """Return the offset after the node in the source."""
-        return int(node.end_byte) + self.shift
+    @property
+    def start(self) -> int:
+        return int(self.inner.start_byte) + self.shift
 
-    def code(self, node: Node) -> str:
-        """Return the source of `node`, without comments, and with single spaces for white space."""
-        return " ".join(self.excerpt.code_between(self.start(node), self.end(node)).split())
+    @property
+    def end(self) -> int:
+        return int(self.inner.end_byte) + self.shift
+
+    @property
+    def code(self) -> str:
+        """The source, without comments, and with single spaces for white space."""
+        return " ".join(self.excerpt.code_between(self.start, self.end).split())
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the node stands for what the grammar did not expect, or did not find."""
+        return bool(self.inner.is_error or self.inner.is_missing)
+
+    @property
+    def has_error(self) -> bool:
+        """Whether there is an error in the node."""
+        return bool(self.inner.has_error)
+
+    @property
+    def children(self) -> list[Node]:
+        return [Node(child, self.excerpt, self.shift) for child in self.inner.children]
+
+    @property
+    def named(self) -> list[Node]:
+        """The children that are neither signs nor comments."""
+        children = (child for child in self.inner.children if child.is_named)
+        return [Node(c, self.excerpt, self.shift) for c in children if c.type != "comment"]
+
+    def field(self, name: str) -> Node | None:
+        """Return the child that the grammar calls `name`; None if there is none."""
+        child = self.inner.child_by_field_name(name)
+        return None if child is None else Node(child, self.excerpt, self.shift)
 
 
 class Grammar:
@@ -63,9 +91,9 @@ class Grammar:
     __slots__ = ("_parser",)
 
     def __init__(self) -> None:
-        self._parser = Parser(Language(tree_sitter_cpp.language()))
+        self._parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 
-    def parse_call(self, arguments: Excerpt, *, bare: bool = False) -> Piece | None:
+    def parse_call(self, arguments: Excerpt, *, bare: bool = False) -> Node | None:
         """Parse a call with these arguments, which include their brackets unless `bare`.
 
         None if the excerpt is empty, too long, or takes too much time.
@@ -73,12 +101,12 @@ class Grammar:
         before, after = (b"(", b")") if bare else (b"", b"")
         return self._parse(arguments, b"void f() {\n f.f" + before, after + b";\n}\n")
 
-    def parse_declaration(self, excerpt: Excerpt) -> Piece | None:
+    def parse_declaration(self, excerpt: Excerpt) -> Node | None:
         """Parse a declaration outside of functions, without its `;`. None as for `parse_call`."""
         plain = _BRACED_DEFAULT.sub(_with_zero, excerpt.code)
         return self._parse(replace(excerpt, code=plain), b"", b";\n")
 
-    def _parse(self, excerpt: Excerpt, before: bytes, after: bytes) -> Piece | None:
+    def _parse(self, excerpt: Excerpt, before: bytes, after: bytes) -> Node | None:
         if not 0 < len(excerpt.code) <= MAX_PIECE:
             return None
         code = _LAUNCH.sub(_blank, _ATTRIBUTE.sub(_blank, excerpt.code))
@@ -92,7 +120,7 @@ class Grammar:
         except ValueError:
             self._parser.reset()
             return None
-        return Piece(tree.root_node, excerpt, excerpt.start - len(before))
+        return Node(tree.root_node, excerpt, excerpt.start - len(before))
 
 
 def _with_zero(match: re.Match[str]) -> str:

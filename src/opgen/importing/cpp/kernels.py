@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.importing.common.registrations import CppType, FunctionName, Kernel, KernelKind
-from opgen.importing.cpp.constants import Argument, Constants, callee, named_children
+from opgen.importing.cpp.constants import Argument, Constants, callee
 from opgen.importing.cpp.functions import Functions, read_cast, read_lambda
-from opgen.importing.cpp.grammar import Node, Piece
+from opgen.importing.cpp.grammar import Node
 from opgen.model.native_function import FALLTHROUGH
 
 # The most steps from an argument to its kernel.
@@ -39,42 +39,44 @@ class KernelReader(Struct, frozen=True):
 
     def read(self, argument: Argument) -> Kernel:
         """Return the kernel of an argument. Its kind is `unknown` if it is known only at run time."""
-        if argument.piece is None or argument.node is None:
-            return _unknown(argument)
-        return self._read(argument.piece, argument.node, argument, _MAX_DEPTH)
+        return (
+            _unknown(argument)
+            if argument.node is None
+            else self._read(argument.node, argument, _MAX_DEPTH)
+        )
 
-    def _read(self, piece: Piece, node: Node, whole: Argument, depth: int) -> Kernel:
+    def _read(self, node: Node, whole: Argument, depth: int) -> Kernel:
         inner = _inner(node)
         if depth <= 0:
             return _unknown(whole)
         if inner is not None:
-            read = self._read(piece, inner, whole, depth - 1)
-            return _cast(read, piece, node.child_by_field_name("type"))
+            read = self._read(inner, whole, depth - 1)
+            return _cast(read, node.field("type"))
         if node.type == "lambda_expression":
-            signature = read_lambda(piece, node)
+            signature = read_lambda(node)
             if signature is not None and signature.returns is None:
-                signature = replace(signature, returns=self._returned(piece, node))
+                signature = replace(signature, returns=self._returned(node))
             return Kernel(KernelKind.unnamed, "a lambda", whole.span, signature=signature)
         if node.type in _NAMES:
-            return self._named(piece, node, whole, depth)
+            return self._named(node, whole, depth)
         if node.type == "call_expression":
-            return self._called(piece, node, whole, depth)
+            return self._called(node, whole, depth)
         return _unknown(whole)
 
-    def _returned(self, piece: Piece, node: Node) -> CppType | None:
+    def _returned(self, node: Node) -> CppType | None:
         """Return the type of a lambda that only returns the result of a function; None for others."""
-        body = node.child_by_field_name("body")
-        statements = [] if body is None else named_children(body)
-        values = named_children(statements[0]) if len(statements) == 1 else []
+        body = node.field("body")
+        statements = [] if body is None else body.named
+        values = statements[0].named if len(statements) == 1 else []
         if len(values) != 1 or statements[0].type != "return_statement":
             return None
-        called = values[0].child_by_field_name("function")
+        called = values[0].field("function")
         is_call = values[0].type == "call_expression" and called is not None
-        name = find_function_name(piece.code(called)) if is_call and called is not None else None
+        name = find_function_name(called.code) if is_call and called is not None else None
         if name is None:
             return None
-        text = piece.excerpt.text
-        found = self.functions.find(name, text, piece.start(node))
+        text = node.excerpt.text
+        found = self.functions.find(name, text, node.start)
         types = set()
         for function in found:
             returns = function.signature.returns
@@ -85,42 +87,42 @@ class KernelReader(Struct, frozen=True):
             types.add(replace(resolved, is_const=False, mark=resolved.mark.replace("&", "")))
         return types.pop() if len(types) == 1 else None
 
-    def _named(self, piece: Piece, node: Node, whole: Argument, depth: int) -> Kernel:
-        written = piece.code(node)
+    def _named(self, node: Node, whole: Argument, depth: int) -> Kernel:
+        written = node.code
         if node.type == "identifier":
-            text, macros = piece.excerpt.text, self.constants.macros
-            found = macros.definitions(written, text, piece.start(node))
+            text, macros = node.excerpt.text, self.constants.macros
+            found = macros.definitions(written, text, node.start)
             bodies = {define.body for define in found if define.parameters is None}
             if len(bodies) > 1:
                 return _unknown(whole)
             values = [self.constants.parse_body(body, text) for body in bodies]
             for value in (*values, *self.constants.initializers(written, text))[:1]:
-                if value.piece is not None and value.node is not None:
-                    read = self._read(value.piece, value.node, value, depth - 1)
+                if value.node is not None:
+                    read = self._read(value.node, value, depth - 1)
                     return replace(read, span=whole.span)
         name = find_function_name(written)
         if name is None:
             return _unknown(whole)
         return Kernel(KernelKind.function, str(name), whole.span, name)
 
-    def _called(self, piece: Piece, node: Node, whole: Argument, depth: int) -> Kernel:
-        name, owner, arguments = callee(piece, node)
+    def _called(self, node: Node, whole: Argument, depth: int) -> Kernel:
+        name, owner, arguments = callee(node)
         if name == "makeFallthrough":
             return Kernel(KernelKind.fallthrough, FALLTHROUGH, whole.span)
         if name == "dispatch" and len(arguments) == 2:
-            key = self.constants.find_key(_as_argument(piece, arguments[0]))
-            return replace(self._read(piece, arguments[1], whole, depth - 1), key=key)
+            key = self.constants.find_key(Argument.of(arguments[0]))
+            return replace(self._read(arguments[1], whole, depth - 1), key=key)
         if _BOXED.fullmatch(name):
             return Kernel(KernelKind.boxed, _shown(whole), whole.span)
         inner = owner if name == "debug" else next(iter(arguments), None)
         if inner is not None and name in _KERNEL_CALLS:
-            read = self._read(piece, inner, whole, depth - 1)
-            return _cast(read, piece, _type_argument(node) if name == "static_cast" else None)
+            read = self._read(inner, whole, depth - 1)
+            return _cast(read, _type_argument(node) if name == "static_cast" else None)
         # A macro with arguments.
-        value = self.constants.expand(_as_argument(piece, node))
-        if value is None or value.piece is None or value.node is None:
+        value = self.constants.expand(Argument.of(node))
+        if value is None or value.node is None:
             return _unknown(whole)
-        return replace(self._read(value.piece, value.node, value, depth - 1), span=whole.span)
+        return replace(self._read(value.node, value, depth - 1), span=whole.span)
 
 
 def find_function_name(code: str) -> FunctionName | None:
@@ -149,17 +151,17 @@ def _path(code: str) -> list[str]:
 
 def _inner(node: Node) -> Node | None:
     """Return the `f` of `&f`, `+f`, `(f)` and `(Type)f`."""
-    children = named_children(node)
+    children = node.named
     match node.type:
         case "pointer_expression" | "unary_expression" | "parenthesized_expression":
             return children[0] if len(children) == 1 else None
         case "cast_expression":
-            return node.child_by_field_name("value")
+            return node.field("value")
         case "binary_expression":
             # The grammar parses `(Type)&f` as a bitwise and.
-            left, right = (node.child_by_field_name(side) for side in ("left", "right"))
+            left, right = (node.field(side) for side in ("left", "right"))
             is_cast = left is not None and left.type == "parenthesized_expression"
-            operator = node.child_by_field_name("operator")
+            operator = node.field("operator")
             is_address = operator is not None and operator.type == "&"
             return right if is_cast and is_address else None
         case _:
@@ -168,20 +170,16 @@ def _inner(node: Node) -> Node | None:
 
 def _type_argument(node: Node) -> Node | None:
     """Return the `T` of `static_cast<T>(f)`."""
-    function = node.child_by_field_name("function")
-    arguments = None if function is None else function.child_by_field_name("arguments")
-    return None if arguments is None else next(iter(named_children(arguments)), None)
+    function = node.field("function")
+    arguments = None if function is None else function.field("arguments")
+    return None if arguments is None else next(iter(arguments.named), None)
 
 
-def _cast(kernel: Kernel, piece: Piece, type_: Node | None) -> Kernel:
+def _cast(kernel: Kernel, type_: Node | None) -> Kernel:
     """Return a kernel that is cast to `type_`, if it is a function that is not cast yet."""
     if type_ is None or kernel.kind is not KernelKind.function or kernel.signature is not None:
         return kernel
-    return replace(kernel, signature=read_cast(piece, type_))
-
-
-def _as_argument(piece: Piece, node: Node) -> Argument:
-    return Argument(piece.excerpt, piece.start(node), piece.end(node), piece, node)
+    return replace(kernel, signature=read_cast(type_))
 
 
 def _unknown(whole: Argument) -> Kernel:

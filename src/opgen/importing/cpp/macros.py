@@ -27,7 +27,6 @@ _IN_BODY = re.compile(
 )
 _BEFORE_PASTE, _AFTER_PASTE = re.compile(r"\s*##"), re.compile(r"##\s*$")
 _PASTE = re.compile(r"\s*##\s*")
-_CALL = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
 _OPENING = re.compile(r"\s*\(")
 _CLOSING = re.compile(rf"(?P<text>{LITERAL})|[()]", re.DOTALL)
 _SEPARATOR = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|[()\[\]{},]", re.DOTALL)
@@ -132,10 +131,10 @@ class Macros(Struct, frozen=True):
 
     def find_library(self, code: str, text: CppText, offset: int) -> Library | None:
         """Return the library that a macro, with its arguments, opens; None if it opens none."""
-        expanded = _Expander(self, text, offset, _PYTORCHS).expand(code) or ""
-        call = _CALL.fullmatch(expanded.strip())
-        if call is not None and _closes_at_end(call[2]):
-            return _pytorchs_library(call[1], split_arguments(call[2]))
+        expanded = (_Expander(self, text, offset, _PYTORCHS).expand(code) or "").strip()
+        name, opening, inside = expanded.partition("(")
+        if opening and _find_closing(expanded, len(name)) == len(expanded) - 1:
+            return _pytorchs_library(name.rstrip(), split_arguments(inside[:-1]))
         copy = _INITIALIZER.search(expanded)
         return None if copy is None else Library(copy[1], copy[2], copy[3] or "", copy[4])
 
@@ -385,13 +384,3 @@ def _find_closing(code: str, position: int) -> int | None:
             if depth == 0:
                 return mark.start()
     return None
-
-
-def _closes_at_end(inside: str) -> bool:
-    """Return whether the brackets of `inside` are balanced: none closes the bracket around it."""
-    depth = 0
-    for bracket in re.finditer(r"[()]", inside):
-        depth += 1 if bracket[0] == "(" else -1
-        if depth < 0:
-            return False
-    return depth == 0

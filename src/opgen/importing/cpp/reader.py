@@ -158,7 +158,8 @@ class CppReader:
         self._own = frozenset(texts)
         self._macros = constants.macros
         self._constants = constants
-        self._kernels = KernelReader(constants, Functions(texts, constants.grammar))
+        self.functions = Functions(texts, constants.grammar)
+        self._kernels = KernelReader(constants, self.functions)
         self._namespace = namespace
         self._opening = self._macros.opening()
         self._hiding = self._macros.registering()

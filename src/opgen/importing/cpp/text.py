@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -283,30 +283,20 @@ class Includes:
     def reached(self, text: CppText) -> frozenset[CppText]:
         """Return a file and all that it includes, directly or indirectly."""
         if text not in self._reached:
-            seen = {text}
-            pending = [text]
+            seen, pending = {text}, [text]
             while pending:
-                for included in self._included(pending.pop()):
-                    if included not in seen:
-                        seen.add(included)
-                        pending.append(included)
+                one = pending.pop()
+                included = {other for d in one.directives for other in self.named(one, d)} - seen
+                seen |= included
+                pending += included
             self._reached[text] = frozenset(seen)
         return self._reached[text]
-
-    def _included(self, text: CppText) -> Iterator[CppText]:
-        for directive in text.directives:
-            yield from self.named(text, directive)
 
     def named(self, text: CppText, directive: Directive) -> list[CppText]:
         """Return the sources that a directive of `text` includes."""
         name = _included_name(directive)
         candidates = self._by_name.get(posixpath.basename(name), ())
         return _nearest(candidates, posixpath.dirname(_posix_path(text)), name) if name else []
-
-
-def _included_names(text: CppText) -> Iterator[str]:
-    """Yield the name in each `#include`, without quotes or angle brackets."""
-    yield from filter(None, map(_included_name, text.directives))
 
 
 def _included_name(directive: Directive) -> str:
@@ -319,7 +309,7 @@ def include_name(header: CppText, texts: Iterable[CppText], folder: str) -> str:
     """Return the name by which the first of `texts` includes a header; if none does, its path relative to `folder`."""
     path = _posix_path(header)
     for text in texts:
-        for written in _included_names(text):
+        for written in filter(None, map(_included_name, text.directives)):
             name = posixpath.normpath(written)
             if not name.startswith("..") and f"/{path}".endswith(f"/{name}"):
                 return name

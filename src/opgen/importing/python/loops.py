@@ -115,15 +115,6 @@ class _Unroller(ast.NodeTransformer):
             iterations += [self.visit(own.visit(deepcopy(one))) for one in node.body]
         return _flat([*iterations, *map(self.visit, node.orelse)])
 
-    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
-        return self._comprehension(node)
-
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.AST:
         generator, *others = node.generators
         bindings = None
@@ -134,6 +125,8 @@ class _Unroller(ast.NodeTransformer):
             return self.generic_visit(node)
         items = [self.visit(_Bound(binding).visit(deepcopy(node.elt))) for binding in bindings]
         return ast.copy_location(ast.List(items, ast.Load()), node)
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = _comprehension
 
     def _bindings(
         self, target: ast.expr, listed: ast.expr, body: Sequence[ast.AST]

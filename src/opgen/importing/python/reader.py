@@ -130,9 +130,8 @@ class _ModuleReader(Struct):
             self._stays(call, IN_PYTHON[method], self._operator(first, call))
 
     def _define_qualified(self, call: _Call) -> None:
-        qualified = self._string(call.argument(0, "qualname"), call)
+        namespace, name = self._qualified(call.argument(0, "qualname"), call)
         schema = self._string(call.argument(1, "schema"), call)
-        namespace, name = ("", "") if qualified is None else (find_name(qualified) or ("", ""))
         if schema is None or not namespace:
             self._report(call, "the name or the schema is known only at run time")
             return
@@ -207,8 +206,7 @@ class _ModuleReader(Struct):
     # Operators that a function defines
 
     def _custom_op(self, call: _Call) -> None:
-        qualified = self._string(call.argument(0, "name"), call)
-        namespace, name = ("", "") if qualified is None else (find_name(qualified) or ("", ""))
+        namespace, name = self._qualified(call.argument(0, "name"), call)
         if not namespace:
             self._report(call, "the operator's name is known only at run time")
             return
@@ -350,6 +348,10 @@ class _ModuleReader(Struct):
     def _string(self, node: ast.expr | None, call: _Call) -> str | None:
         return self.module.find_string(node, call.around)
 
+    def _qualified(self, node: ast.expr | None, call: _Call) -> tuple[str, str]:
+        """Return the namespace and the name in `ns::name`; empty if they are known only at run time."""
+        return find_name(self._string(node, call) or "") or ("", "")
+
     def _strings(self, node: ast.expr | None, call: _Call) -> tuple[str, ...] | None:
         """Return the strings of a tuple, list or set, or a single string; None if they are known only at run time."""
         value = None if node is None else self.module.value(node, call.around)
@@ -376,14 +378,19 @@ class _ModuleReader(Struct):
 
     def _full_name(self, dotted: str) -> str:
         """Return the name in torch.library for which another source's name stands: `register = torch.library.register_fake`."""
+        for module, name in self._elsewhere(dotted):
+            full = module.full_name(name)
+            if full.startswith(_MODULES):
+                return full
+        return dotted
+
+    def _elsewhere(self, dotted: str) -> Iterator[tuple[PythonModule, str]]:
+        """Yield the sources that may define a name that this one imports, each with the name there."""
         path, _, name = dotted.rpartition(".")
         file = path.rpartition(".")[2]
         for module in self.modules if file else ():
             if module.source.path.rpartition("/")[2] in (f"{file}.py", "__init__.py"):
-                full = module.full_name(name)
-                if full.startswith(_MODULES):
-                    return full
-        return dotted
+                yield module, name
 
     def _may_be_library(self, node: ast.expr, call: _Call) -> bool:
         """Return whether an expression that is not known may be a library, by its name or its annotation."""
@@ -412,14 +419,11 @@ class _ModuleReader(Struct):
 
     def _imported_library(self, dotted: str) -> _PythonLibrary | None:
         """Return a library that another source creates and this one imports, `from pkg.lib import my_lib`."""
-        path, _, name = dotted.rpartition(".")
-        file = path.rpartition(".")[2]
-        for module in self.modules if file else ():
-            if module.source.path.rpartition("/")[2] in (f"{file}.py", "__init__.py"):
-                for assigned in module.assigned.get(name, ()):
-                    library = _library_of(module, assigned.value, assigned.around)
-                    if library is not None:
-                        return library
+        for module, name in self._elsewhere(dotted):
+            for assigned in module.assigned.get(name, ()):
+                library = _library_of(module, assigned.value, assigned.around)
+                if library is not None:
+                    return library
         return None
 
     def _operator(self, node: ast.expr | None, call: _Call) -> str | None:

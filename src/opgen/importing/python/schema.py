@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -56,8 +57,7 @@ _SHORT: Mapping[str, str] = MappingProxyType(
 )
 # Generic types, and the modules that have them, besides the built-in ones.
 _MODULES = ("typing.", "typing_extensions.", "collections.abc.")
-_RETURN_LISTS = ("list", "List")
-_LISTS = (*_RETURN_LISTS, "Sequence")
+_LISTS = ("list", "List", "Sequence")
 _RETURNS = ("torch.Tensor", "int", "float", "bool", "torch.types.Number")
 _NUMBER = frozenset({"int", "float", "bool"})
 _DTYPE = re.compile(
@@ -148,15 +148,9 @@ class _Reader(Struct, frozen=True):
         if node.posonlyargs or node.vararg or node.kwarg:
             raise NoSchema("positional-only arguments, *args and **kwargs have no schema")
         missing: list[ast.expr | None] = [None] * (len(node.args) - len(node.defaults))
-        arguments = [
-            self._argument(argument, default, False)
-            for argument, default in zip(node.args, [*missing, *node.defaults])
-        ]
-        arguments += [
-            self._argument(argument, default, True)
-            for argument, default in zip(node.kwonlyargs, node.kw_defaults)
-        ]
-        return arguments
+        plain = zip(node.args, [*missing, *node.defaults], repeat(False))
+        keyword = zip(node.kwonlyargs, node.kw_defaults, repeat(True))
+        return [self._argument(*one) for one in (*plain, *keyword)]
 
     def _argument(self, argument: ast.arg, default: ast.expr | None, is_keyword: bool) -> _Argument:
         if argument.annotation is None:
@@ -263,24 +257,14 @@ class _Reader(Struct, frozen=True):
             return f"(({types[0]}))" if len(types) == 1 else f"({', '.join(types)})"
         return self._return(node)
 
-    def _return(self, node: ast.expr, depth: int = _MAX_DEPTH) -> str:
-        name = self._name(node)
-        if name in _RETURNS:
-            return _BASES[name][0]
-        match node:
-            case ast.Subscript(value=generic, slice=inner) if (
-                self._generic(generic) in _RETURN_LISTS
-            ):
-                if self._annotation(inner, _MAX_DEPTH) == _Annotation("torch.Tensor"):
-                    return "Tensor[]"
-            case ast.Name() | ast.Attribute():
-                value = self.module.find_value(node, self.around)
-                if value is not None and depth > 0:
-                    return self._return(value, depth - 1)
-            case ast.BinOp() | ast.Subscript():
-                if self._annotation(node, _MAX_DEPTH) == _Annotation("torch.types.Number"):
-                    return "Scalar"
-        raise NoSchema(f"it returns '{ast.unparse(node)}'")
+    def _return(self, node: ast.expr) -> str:
+        annotation = self._annotation(node, _MAX_DEPTH)
+        is_sequence = isinstance(node, ast.Subscript) and self._generic(node.value) == "Sequence"
+        if annotation == _Annotation("torch.Tensor", is_list=True) and not is_sequence:
+            return "Tensor[]"
+        if annotation != _Annotation(annotation.base) or annotation.base not in _RETURNS:
+            raise NoSchema(f"it returns '{ast.unparse(node)}'")
+        return _BASES[annotation.base][0]
 
 
 def _parse(text: str) -> ast.expr:

@@ -45,7 +45,7 @@ def evaluate(node: ast.expr, find: Find, depth: int = _MAX_DEPTH) -> Value:
     """Return the value of an expression; its parts, or the whole, are expressions if they are known only at run time."""
     try:
         value = _evaluate(node, find, depth)
-    except (_Unknown, TypeError, ValueError, LookupError):
+    except (_Unknown, AttributeError, LookupError, TypeError, ValueError):
         return node
     most = MAX_SCHEMA if isinstance(value, str) else _MOST_ITEMS
     return node if isinstance(value, str | list) and len(value) > most else value
@@ -94,17 +94,18 @@ def _evaluate(node: ast.expr, find: Find, depth: int) -> Value:
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _METHODS_OF_STRINGS:
             text = _template(inner(owner), _BRACES) if name == "format" else inner(owner)
             words = {one.arg or "": _plain(inner(one.value)) for one in node.keywords}
-            return getattr(text, name)(*(_plain(inner(one)) for one in node.args), **words)
+            made: Value = getattr(text, name)(*(_plain(inner(one)) for one in node.args), **words)
+            return made
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[]) if name in _METHODS:
             return _listed(getattr(inner(owner), name)())
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), keywords=[]):
             return _called(name, [inner(one) for one in node.args])
         case ast.Name() | ast.Attribute():
             found = find(node)
-            value = None if found is None else inner(found)
-            if found is None or isinstance(value, ast.expr):
+            known = None if found is None else inner(found)
+            if found is None or isinstance(known, ast.expr):
                 raise _Unknown
-            return value
+            return known
     raise _Unknown
 
 
