@@ -473,7 +473,8 @@ OPGEN_ALWAYS_INLINE void widest_vector_row(const G& g, std::int64_t n, M* out, c
   vector_row<M>(g, n, out, in, all);
 }
 
-inline constexpr std::int64_t kVectorBlock = 512;
+template <class M>
+inline constexpr std::int64_t kVectorBlock = 4096 / sizeof(M);
 
 // Calls row(out, in, n) for a row of elements of type T, converted to M and collected in blocks
 // unless they are contiguous elements of M.
@@ -493,9 +494,9 @@ OPGEN_NOINLINE void run_in_blocks(FunctionRef<void(M*, const M* const*, std::int
     for (int k = 0; k < inputs; ++k) in[k] = reinterpret_cast<const M*>(data[k + 1]);
     return row(reinterpret_cast<M*>(data[0]), in, n);
   }
-  alignas(64) M blocks[most + 1][kVectorBlock];
-  for (std::int64_t i = 0; i < n; i += kVectorBlock) {
-    const std::int64_t count = n - i < kVectorBlock ? n - i : kVectorBlock;
+  alignas(64) M blocks[most + 1][kVectorBlock<M>];
+  for (std::int64_t i = 0; i < n; i += kVectorBlock<M>) {
+    const std::int64_t count = n - i < kVectorBlock<M> ? n - i : kVectorBlock<M>;
     for (int k = 0; k < inputs; ++k) {
       const char* from = data[k + 1] + i * strides[k + 1];
       in[k] = direct[k + 1] ? reinterpret_cast<const M*>(from) : blocks[k + 1];
