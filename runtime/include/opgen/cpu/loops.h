@@ -220,9 +220,12 @@ struct Row {
   template <class F, std::size_t... I>
   static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n,
                       std::index_sequence<I...>) {
+    // Copies, because a store of an integer might change what `data` and `strides` point to.
+    char* const at[] = {data[0], data[I + 1]...};
+    const std::int64_t steps[] = {strides[0], strides[I + 1]...};
     for (std::int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<Out*>(data[0] + i * strides[0]) = static_cast<Out>(
-          f(element_at(reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1]))...));
+      *reinterpret_cast<Out*>(at[0] + i * steps[0]) = static_cast<Out>(
+          f(element_at(reinterpret_cast<const In*>(at[I + 1] + i * steps[I + 1]))...));
     }
   }
   // `fixed` is the index of the input that is a single number, or -1.
