@@ -492,7 +492,7 @@ OPGEN_NOINLINE void run_in_blocks(FunctionRef<void(M*, const M* const*, std::int
     direct[k] = std::is_same_v<T, M> && strides[k] == item;
     all = all && direct[k];
   }
-  const M* in[most];
+  const M* in[most] = {};
   if (all) {
     for (int k = 0; k < inputs; ++k) in[k] = reinterpret_cast<const M*>(data[k + 1]);
     return row(reinterpret_cast<M*>(data[0]), in, n);
