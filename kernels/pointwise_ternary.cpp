@@ -49,8 +49,10 @@ void clamp_into(TensorIteratorBase& iter, OptionalScalarRef min, OptionalScalarR
       return opgen::cpu_kernel(iter, [nan](scalar_t) -> scalar_t { return nan; });
     }
     opgen::cpu_kernel(iter, [low, high](scalar_t x) -> scalar_t {
-      const scalar_t raised = widen(x) < widen(low) ? low : x;
-      return widen(raised) > widen(high) ? high : raised;
+      if constexpr (is_half_v<scalar_t>) return lesser_of(greater_of(x, low), high);
+      // One instruction each.
+      const scalar_t raised = x < low ? low : x;
+      return raised > high ? high : raised;
     });
   });
 }

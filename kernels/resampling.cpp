@@ -80,8 +80,12 @@ OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
     const T* from = static_cast<const T*>(self.const_data_ptr());
     T* to = static_cast<T*>(out.mutable_data_ptr());
     for_each_line<2>(2, {&self, &out}, [&](const std::array<int64_t, 2>& at) {
-      for (int64_t i = 0; i < result; ++i)
-        to[at[1] + i * out_stride] = from[at[0] + source[i] * in_stride];
+      // Copies, because a store of an integer might change what is captured.
+      const int64_t n = result, in_step = in_stride, out_step = out_stride;
+      const int64_t* places = source.data();
+      const T* x = from + at[0];
+      T* y = to + at[1];
+      for (int64_t i = 0; i < n; ++i) y[i * out_step] = x[places[i] * in_step];
     });
   });
 }

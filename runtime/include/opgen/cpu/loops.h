@@ -220,9 +220,12 @@ struct Row {
   template <class F, std::size_t... I>
   static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n,
                       std::index_sequence<I...>) {
+    // Copies, because a store of an integer might change what `data` and `strides` point to.
+    char* const at[] = {data[0], data[I + 1]...};
+    const std::int64_t steps[] = {strides[0], strides[I + 1]...};
     for (std::int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<Out*>(data[0] + i * strides[0]) = static_cast<Out>(
-          f(element_at(reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1]))...));
+      *reinterpret_cast<Out*>(at[0] + i * steps[0]) = static_cast<Out>(
+          f(element_at(reinterpret_cast<const In*>(at[I + 1] + i * steps[I + 1]))...));
     }
   }
   // `fixed` is the index of the input that is a single number, or -1.
@@ -473,7 +476,8 @@ OPGEN_ALWAYS_INLINE void widest_vector_row(const G& g, std::int64_t n, M* out, c
   vector_row<M>(g, n, out, in, all);
 }
 
-inline constexpr std::int64_t kVectorBlock = 512;
+template <class M>
+inline constexpr std::int64_t kVectorBlock = 4096 / sizeof(M);
 
 // Calls row(out, in, n) for a row of elements of type T, converted to M and collected in blocks
 // unless they are contiguous elements of M.
@@ -488,14 +492,14 @@ OPGEN_NOINLINE void run_in_blocks(FunctionRef<void(M*, const M* const*, std::int
     direct[k] = std::is_same_v<T, M> && strides[k] == item;
     all = all && direct[k];
   }
-  const M* in[most];
+  const M* in[most] = {};
   if (all) {
     for (int k = 0; k < inputs; ++k) in[k] = reinterpret_cast<const M*>(data[k + 1]);
     return row(reinterpret_cast<M*>(data[0]), in, n);
   }
-  alignas(64) M blocks[most + 1][kVectorBlock];
-  for (std::int64_t i = 0; i < n; i += kVectorBlock) {
-    const std::int64_t count = n - i < kVectorBlock ? n - i : kVectorBlock;
+  alignas(64) M blocks[most + 1][kVectorBlock<M>];
+  for (std::int64_t i = 0; i < n; i += kVectorBlock<M>) {
+    const std::int64_t count = n - i < kVectorBlock<M> ? n - i : kVectorBlock<M>;
     for (int k = 0; k < inputs; ++k) {
       const char* from = data[k + 1] + i * strides[k + 1];
       in[k] = direct[k + 1] ? reinterpret_cast<const M*>(from) : blocks[k + 1];

@@ -132,6 +132,19 @@ OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
   return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(__builtin_bit_cast(Mask, other)) *
          scale_of<bytes>(half);
 }
+// value * 2^n, for n from -186 to 60: with 2^-60 last, because 2^n may be subnormal where the
+// product is not. The low bits of `shifted` are n.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> scaled_down(
+    const Floats<bytes>& value, const typename Floats<bytes>::Mask& shifted) noexcept {
+  using V = Floats<bytes>;
+#ifdef OPGEN_ROWS_AVX512
+  if constexpr (bytes == 64) return times_power_of_two(value, V::from_bits(shifted) - V(kRounder));
+#endif
+  const auto n = __builtin_bit_cast(Wrapping<bytes>, shifted);
+  const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, (n << 23) + (187u << 23)));
+  return value * scale * V(0x1p-60f);
+}
 // exp(x + rest) is (1 + result) * 2^n, for a sum from -106 to 0. The low bits of `shifted` are n.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> exp_tail_of(const Floats<bytes>& x, const Floats<bytes>& rest,
@@ -366,19 +379,10 @@ inline constexpr double kUpperLn2 = 0x1.62e42fefa38p-1, kLowerLn2 = 0x1.ef35793c
 // (exp(r) - 1 - r) / r^2, for |r| up to ln(2) / 2.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> exp_polynomial(const Doubles<bytes>& r) noexcept {
-  // 1 / k! from k = 2 on.
-  constexpr double c[] = {0x1p-1,
-                          0x1.5555555555555p-3,
-                          0x1.5555555555555p-5,
-                          0x1.1111111111111p-7,
-                          0x1.6c16c16c16c17p-10,
-                          0x1.a01a01a01a01ap-13,
-                          0x1.a01a01a01a01ap-16,
-                          0x1.71de3a556c734p-19,
-                          0x1.27e4fb7789f5cp-22,
-                          0x1.ae64567f544e4p-26,
-                          0x1.1eed8eff8d898p-29,
-                          0x1.6124613a86d09p-33};
+  constexpr double c[] = {0x1.0000000000000p-1,  0x1.5555555555557p-3,  0x1.5555555555556p-5,
+                          0x1.11111111100dcp-7,  0x1.6c16c16c162d4p-10, 0x1.a01a01abe7fe1p-13,
+                          0x1.a01a01a6d889cp-16, 0x1.71de0231960ebp-19, 0x1.27e4db646b17ep-22,
+                          0x1.af4de97ca4194p-26, 0x1.1f730349868cep-29};
   return polynomial(r, c);
 }
 // value * 2^n, where kWideRounder + n is `sum`: in two steps, because 2^1024 and 2^-1076 are not
@@ -499,10 +503,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
   const V tail =
       detail::exp_tail_of(upper * upper_half, (t - upper) * (half + upper_half), shifted);
   const V ratio = t * (u * detail::polynomial(u, c));
-  // 2^(n + 60), and 2^-60 last: the density may be subnormal where the product with t is not.
-  const auto n = __builtin_bit_cast(detail::Wrapping<bytes>, shifted);
-  const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, (n << 23) + (187u << 23)));
-  return select(x < V(0.0f), V(-0.0f), x) - multiply_add(ratio, tail, ratio) * scale * V(0x1p-60f);
+  const V part = detail::scaled_down(multiply_add(ratio, tail, ratio), shifted);
+  return select(x < V(0.0f), V(-0.0f), x) - part;
 }
 template <class T, int bytes>
 OPGEN_ALWAYS_INLINE Vec<T, bytes> gelu_tanh(const Vec<T, bytes>& x) noexcept {
@@ -590,10 +592,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu_of_half(const Floats<bytes>& x) noexcept 
   const V square = t * t, factor(-0x1.715476p-1f);
   const V sum = multiply_add(square, factor, V(detail::kRounder));
   const V rest = multiply_add(square, factor, V(detail::kRounder) - sum);
-  const auto n = __builtin_bit_cast(detail::Wrapping<bytes>, sum.bits());
-  const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, (n << 23) + (187u << 23)));
   const V tail = t * (u * detail::polynomial(u, c)) * detail::polynomial(rest, power);
-  return select(x < V(0.0f), V(-0.0f), x) - tail * scale * V(0x1p-60f);
+  return select(x < V(0.0f), V(-0.0f), x) - detail::scaled_down(tail, sum.bits());
 }
 
 namespace detail {
