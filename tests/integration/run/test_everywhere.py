@@ -92,6 +92,44 @@ def test_jax() -> None:
     check(run_python(_JAX + _COMMON, *jax_packages()))
 
 
+def test_like() -> None:
+    """Protects calls of the package with arrays of NumPy, PyTorch and JAX, whose results are such arrays."""
+    pytest.importorskip("jax")
+    pytest.importorskip("torch")
+    program = """
+        import numpy as np, torch, jax, everywhere
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        kinds = {np.ndarray: x, torch.Tensor: torch.from_numpy(x), jax.Array: jax.numpy.asarray(x)}
+        for kind, array in kinds.items():
+            ops = everywhere.like(array)
+            for other in kinds.values():
+                result = ops.blend(array, other, 0.25)
+                assert isinstance(result, kind) and (np.asarray(result) == x).all()
+            lowest, highest = ops.min_max(array, dim=1)
+            assert isinstance(lowest, kind) and np.asarray(highest).tolist() == [2, 5]
+            def step(parameter):
+                return everywhere.like(x).momentum_step_(parameter, 0 * x, array, lr=1.0)
+            if kind is jax.Array:
+                try:
+                    step(array)
+                except TypeError as error:
+                    assert "momentum_step_ cannot write a ArrayImpl, which is read-only" in str(error)
+                else:
+                    raise AssertionError("an array of JAX was written")
+            else:
+                copy = ops.blend(array, array)
+                assert step(copy) is None and (np.asarray(copy) == 0).all()
+        for what in ([1.0], 2.0, None):
+            try:
+                everywhere.like(what)
+            except TypeError as error:
+                assert "a library with from_dlpack(), not a " + type(what).__name__ in str(error)
+            else:
+                raise AssertionError(what)
+        """
+    run_python(program, *jax_packages())
+
+
 def test_torch_stable(tmp_path: Path) -> None:
     """Protects that the kernels compile for PyTorch, unchanged."""
     require_torch()
