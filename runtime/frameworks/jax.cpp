@@ -71,16 +71,21 @@ IValue list_of(const XLA_FFI_Array& array) {
 // Reads one call: its attributes, its buffers and its results, each of them in turn.
 class Frame {
  public:
-  explicit Frame(const XLA_FFI_CallFrame& frame) : frame_(frame) { plan_ = text("plan"); }
+  explicit Frame(const XLA_FFI_CallFrame& frame) : frame_(frame) {
+    plan_ = text("plan");
+    fresh_ = frame.rets.size - std::count(plan_.begin(), plan_.end(), 'w');
+  }
 
   [[nodiscard]] std::string_view operator_name() const { return text("operator"); }
-  [[nodiscard]] std::size_t buffers_left() const {
-    return static_cast<std::size_t>(frame_.args.size - buffers_);
-  }
 
   [[nodiscard]] TensorBase next_buffer() {
     OPGEN_CHECK_VALUE(buffers_ < frame_.args.size, "JAX has passed too few buffers");
     return tensor_of(frame_.args.args[buffers_++]);
+  }
+  [[nodiscard]] std::vector<TensorBase> buffers_left() {
+    std::vector<TensorBase> left;
+    while (buffers_ < frame_.args.size) left.push_back(next_buffer());
+    return left;
   }
   [[nodiscard]] TensorBase next_result() {
     OPGEN_CHECK_VALUE(results_ < frame_.rets.size, "JAX has passed too few results");
@@ -88,16 +93,14 @@ class Frame {
   }
   // Throws ValueError unless all results are filled.
   void finish(const FunctionSchema& schema) const {
-    const std::int64_t fresh = frame_.rets.size - std::count(plan_.begin(), plan_.end(), 'w');
-    OPGEN_CHECK_VALUE(results_ == fresh, schema.full_name(), ": the kernel returns ", results_,
-                      " tensors, and its Meta kernel ", fresh);
+    OPGEN_CHECK_VALUE(results_ == fresh_, schema.full_name(), ": the kernel returns ", results_,
+                      " tensors, and its Meta kernel ", fresh_);
   }
 
   // Adds all arguments. `input` makes the value of each tensor that is only read.
   template <class F>
   void add_arguments(OperatorCall& call, F&& input) {
-    const std::int64_t fresh = frame_.rets.size - std::count(plan_.begin(), plan_.end(), 'w');
-    std::int64_t written = fresh;
+    std::int64_t written = fresh_;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       switch (plan_[i]) {
         case 't':
@@ -190,6 +193,8 @@ class Frame {
 
   const XLA_FFI_CallFrame& frame_;
   std::string_view plan_;
+  // The number of results that are no arguments.
+  std::int64_t fresh_ = 0;
   std::int64_t buffers_ = 0, results_ = 0, attributes_ = 0;
 };
 
@@ -226,37 +231,81 @@ struct Recording {
   const AutoGradMode on{true};
 };
 
+// Adds the arguments, and returns those that can have gradients.
+std::vector<TensorBase> add_inputs(Frame& frame, OperatorCall& call, bool is_recorded) {
+  std::vector<TensorBase> inputs;
+  frame.add_arguments(call, [&](TensorBase tensor) {
+    if (!has_gradient(tensor.scalar_type())) return tensor;
+    if (is_recorded) autograd::set_requires_grad(tensor, true);
+    return inputs.emplace_back(std::move(tensor));
+  });
+  return inputs;
+}
+
+// Calls the operator, and returns the gradients of the inputs for the gradients of its results.
+// With `again`, gradients of these can be computed.
+autograd::Gradients gradients_of(OperatorCall& call, const std::vector<TensorBase>& inputs,
+                                 ArrayRef<TensorBase> given, bool again) {
+  std::vector<TensorBase> outputs;
+  autograd::Gradients wanted;
+  std::size_t next = 0;
+  for (TensorBase& result : call.run()) {
+    if (!has_gradient(result.scalar_type())) continue;
+    OPGEN_CHECK_VALUE(next < given.size(), "JAX has passed too few buffers");
+    const TensorBase& gradient = given[next++];
+    if (!autograd::requires_grad(result)) continue;
+    outputs.push_back(std::move(result));
+    wanted.push_back(gradient);
+  }
+  if (outputs.empty()) return autograd::Gradients(inputs.size());
+  return autograd::grad(outputs, inputs, wanted, again, again, true);
+}
+
+void deliver_all(ArrayRef<TensorBase> found, Frame& frame, const FunctionSchema& schema) {
+  for (const TensorBase& one : found) {
+    const TensorBase to = frame.next_result();
+    if (one.defined()) {
+      deliver(one, to, schema);
+    } else {
+      zero_(to);
+    }
+  }
+  frame.finish(schema);
+}
+
 // Buffers: the arguments, then the gradient of each result that can have one. Results: the gradient
 // of each argument that can have one.
 void gradient(Frame& frame) {
   const Recording recording;
   OperatorCall call = begin(frame.operator_name());
-  std::vector<TensorBase> inputs;
-  frame.add_arguments(call, [&](TensorBase tensor) {
-    if (!has_gradient(tensor.scalar_type())) return tensor;
-    autograd::set_requires_grad(tensor, true);
-    return inputs.emplace_back(std::move(tensor));
-  });
+  const std::vector<TensorBase> inputs = add_inputs(frame, call, true);
+  const std::vector<TensorBase> given = frame.buffers_left();
+  deliver_all(gradients_of(call, inputs, given, false), frame, call.schema());
+}
+
+// Buffers: those of gradient(), then the gradient of each of its results. Results: the gradients of
+// the arguments, and of the gradients of the operator's results.
+void second_gradient(Frame& frame) {
+  const Recording recording;
+  OperatorCall call = begin(frame.operator_name());
+  std::vector<TensorBase> inputs = add_inputs(frame, call, true);
+  const std::vector<TensorBase> left = frame.buffers_left();
+  OPGEN_CHECK_VALUE(left.size() >= inputs.size(), "JAX has passed too few buffers");
+  const std::size_t count = left.size() - inputs.size();
+  for (std::size_t i = 0; i < count; ++i) autograd::set_requires_grad(left[i], true);
+  autograd::Gradients found =
+      gradients_of(call, inputs, ArrayRef<TensorBase>(left.data(), count), true);
   std::vector<TensorBase> outputs;
   autograd::Gradients given;
-  for (TensorBase& result : call.run()) {
-    if (!has_gradient(result.scalar_type())) continue;
-    TensorBase gradient = frame.next_buffer();
-    if (!autograd::requires_grad(result)) continue;
-    outputs.push_back(std::move(result));
-    given.push_back(std::move(gradient));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!found[i].defined() || !autograd::requires_grad(found[i])) continue;
+    outputs.push_back(std::move(found[i]));
+    given.push_back(left[count + i]);
   }
-  autograd::Gradients found(inputs.size());
-  if (!outputs.empty()) found = autograd::grad(outputs, inputs, given, false, false, true);
-  for (const TensorBase& one : found) {
-    const TensorBase to = frame.next_result();
-    if (one.defined()) {
-      deliver(one, to, call.schema());
-    } else {
-      zero_(to);
-    }
-  }
-  frame.finish(call.schema());
+  inputs.insert(inputs.end(), left.data(), left.data() + count);
+  autograd::Gradients second(inputs.size());
+  if (!outputs.empty()) second = autograd::grad(outputs, inputs, given, false, false, true);
+  deliver_all(second, frame, call.schema());
 }
 
 // Buffers: the arguments, then the tangent of each argument that can have one. Results: the tangent
@@ -265,21 +314,34 @@ void tangent(Frame& frame) {
   const Recording recording;
   const autograd::ForwardLevel level;
   OperatorCall call = begin(frame.operator_name());
-  std::vector<TensorBase> inputs;
-  frame.add_arguments(call, [&](TensorBase tensor) {
-    return has_gradient(tensor.scalar_type()) ? inputs.emplace_back(std::move(tensor)) : tensor;
-  });
-  for (const TensorBase& input : inputs) autograd::set_tangent(input, frame.next_buffer());
-  for (const TensorBase& result : call.run()) {
-    if (!has_gradient(result.scalar_type())) continue;
-    const TensorBase found = autograd::tangent_of(result), to = frame.next_result();
-    if (found.defined()) {
-      deliver(found, to, call.schema());
-    } else {
-      zero_(to);
-    }
+  for (const TensorBase& input : add_inputs(frame, call, false)) {
+    autograd::set_tangent(input, frame.next_buffer());
   }
-  frame.finish(call.schema());
+  std::vector<TensorBase> found;
+  for (const TensorBase& result : call.run()) {
+    if (has_gradient(result.scalar_type())) found.push_back(autograd::tangent_of(result));
+  }
+  deliver_all(found, frame, call.schema());
+}
+
+// Buffers: those of gradient(), then the tangents of the arguments, and of the gradients of the
+// operator's results. Results: the tangent of each result of gradient().
+void second_tangent(Frame& frame) {
+  const Recording recording;
+  const autograd::ForwardLevel level;
+  OperatorCall call = begin(frame.operator_name());
+  const std::vector<TensorBase> inputs = add_inputs(frame, call, true);
+  const std::vector<TensorBase> left = frame.buffers_left();
+  OPGEN_CHECK_VALUE(left.size() >= inputs.size(), "JAX has passed too few buffers");
+  const std::size_t count = (left.size() - inputs.size()) / 2, size = inputs.size();
+  for (std::size_t i = 0; i < size; ++i) autograd::set_tangent(inputs[i], left[count + i]);
+  for (std::size_t i = 0; i < count; ++i) autograd::set_tangent(left[i], left[count + size + i]);
+  std::vector<TensorBase> found;
+  for (const TensorBase& one :
+       gradients_of(call, inputs, ArrayRef<TensorBase>(left.data(), count), false)) {
+    found.push_back(one.defined() ? autograd::tangent_of(one) : TensorBase());
+  }
+  deliver_all(found, frame, call.schema());
 }
 
 XLA_FFI_Error* failure(const XLA_FFI_Api* api, XLA_FFI_Error_Code code, const char* text) {
@@ -330,3 +392,5 @@ XLA_FFI_Error* handle(XLA_FFI_CallFrame* frame, void (*execute)(Frame&)) noexcep
 OPGEN_JAX_HANDLER(call)
 OPGEN_JAX_HANDLER(gradient)
 OPGEN_JAX_HANDLER(tangent)
+OPGEN_JAX_HANDLER(second_gradient)
+OPGEN_JAX_HANDLER(second_tangent)

@@ -18,6 +18,7 @@ _TESTS = (
     "tests/integration/run/test_python_module.py",
     "tests/integration/run/test_python_safety.py",
 )
+_JAX = "tests/integration/run/test_jax.py"
 _VALUES = "tests/unit/model/test_values.py"
 _SOURCES = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
 
@@ -28,6 +29,17 @@ def test_calls_with_this_python(version: str) -> None:
     python = venv_of(version, "numpy", "typing_extensions")
     run(
         [sys.executable, "-m", "pytest", "-q", "-m", "slow", *_TESTS],
+        cwd=REPOSITORY,
+        env={**os.environ, "OPGEN_TEST_PYTHON": python},
+    )
+
+
+@pytest.mark.parametrize("version", ("3.12", "3.13"))
+def test_jax_with_this_python(version: str) -> None:
+    """Protects calls by the newest JAX that pip installs: packages are built with its headers and run with it."""
+    python = venv_of(version, "numpy", "jax", "apache-tvm-ffi")
+    run(
+        [sys.executable, "-m", "pytest", "-q", "-m", "slow", "--whole", _JAX],
         cwd=REPOSITORY,
         env={**os.environ, "OPGEN_TEST_PYTHON": python},
     )

@@ -24,6 +24,18 @@ from support.build import (
 # tests.
 PYTHON = os.environ.get("OPGEN_TEST_PYTHON", sys.executable)
 
+# For programs that `run_python` runs: `call` raises `kind`, with these texts in its message.
+FAILS = """
+def fails(kind, call, *texts):
+    try:
+        call()
+    except kind as error:
+        for text in texts:
+            assert text in str(error), str(error)
+    else:
+        raise AssertionError("no exception")
+"""
+
 _CALLS = REPOSITORY / "tests" / "integration" / "run" / "python"
 
 
@@ -33,8 +45,7 @@ def calls_package(python: str = PYTHON) -> Path:
     the folder to import it from.
     """
     require_headers(python)
-    tag = run([python, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip()
-    folder = cache_folder() / f"calls-{tag}"
+    folder = cache_folder() / f"calls-{_tag(python)}"
     definitions = (
         *DEBUG,
         "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
@@ -44,6 +55,10 @@ def calls_package(python: str = PYTHON) -> Path:
     with locked(folder.name):
         cmake_build(_CALLS, folder, *definitions)
     return folder / "python"
+
+
+def _tag(python: str) -> str:
+    return run([python, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip()
 
 
 def run_python(lines: str, *folders: Path, python: Path | str = PYTHON) -> str:
@@ -86,12 +101,12 @@ def jax_packages() -> tuple[Path, ...]:
     """Build the packages `forms` (tests/integration/run/jax) and `everywhere` (examples/everywhere), which JAX calls;
     return the folders to import them from.
     """
-    require_headers()
-    folder = cache_folder() / "jax"
+    require_headers(PYTHON)
+    folder = cache_folder() / ("jax" if sys.executable == PYTHON else f"jax-{_tag(PYTHON)}")
     definitions = (
         *DEBUG,
         "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
-        f"-DPython_EXECUTABLE={sys.executable}",
+        f"-DPython_EXECUTABLE={PYTHON}",
         f"-DEVERYWHERE={REPOSITORY / 'examples' / 'everywhere'}",
         *project_definitions(),
     )

@@ -7,8 +7,11 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "objects.h"
@@ -79,9 +82,25 @@ void PythonError::restore() const noexcept {
                 Py_XNewRef(raised_->traceback));
 }
 
+namespace {
+
+// The exception that a warning of this thread has become, and the text of the Error that is thrown
+// in its place: another framework than Python may catch that one.
+struct RaisedWarning {
+  PythonError exception;
+  std::string text;
+};
+thread_local std::optional<RaisedWarning> raised_warning;
+
+}  // namespace
+
 PyObject* raise_current(const char* where) {
-  const auto raise_text = [](PyObject* kind, const char* what, const char* place) {
-    // If a warning became an exception, the Python exception is already set.
+  const auto raise_text = [](PyObject* kind, const char* what, const char* place) -> PyObject* {
+    const std::optional<RaisedWarning> warning = std::exchange(raised_warning, std::nullopt);
+    if (warning && std::string_view(what).starts_with(warning->text)) {
+      warning->exception.restore();
+      return nullptr;
+    }
     return PyErr_Occurred() != nullptr ? nullptr : PyErr_Format(kind, "%s%s", what, place);
   };
   const auto raise = [&](PyObject* kind, const Error& error) {
@@ -169,6 +188,7 @@ void warn_in_python(const char* text) {
   }
   const PyGILState_STATE state = PyGILState_Ensure();
   const int raised = PyErr_WarnEx(PyExc_UserWarning, text, 1);
+  if (raised != 0) raised_warning = RaisedWarning{PythonError(), text};
   PyGILState_Release(state);
   if (raised != 0) throw Error(text);
 }

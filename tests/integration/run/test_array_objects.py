@@ -59,6 +59,25 @@ def test_data_that_are_no_tensor(aten: Any) -> None:
             aten.tensor(data)
 
 
+def test_like(aten: Any) -> None:
+    """Protects `like`: what is written is the caller's array, and a read-only one or an object without memory is refused."""
+    ops = aten.like(np.ones(2))
+    array = np.array([1.0, 2.0])
+    assert type(ops.add(array, Series())) is np.ndarray and ops.add(array, 1).tolist() == [2, 3]
+    assert ops.add(array, array[::-1]).tolist() == [3, 3]
+    assert ops.cat([array, np.zeros(1)]).tolist() == [1, 2, 0]
+    out = np.zeros(2)
+    assert ops.add(array, np.float64(1), out=out) is out and out.tolist() == [2, 3]
+    fixed = np.zeros(2)
+    fixed.flags.writeable = False
+    for wrong in (fixed, Series()):
+        with pytest.raises(TypeError):
+            ops.add(array, array, out=wrong)
+    with pytest.raises(AttributeError, match="'tensor' is no function of the library"):
+        ops.tensor(array)
+    assert isinstance(aten.like(aten.ones(1)).add(array, array), aten.Tensor) and "add" in dir(ops)
+
+
 def test_sharing(aten: Any) -> None:
     array = np.arange(3.0)
     for share in (aten.as_tensor, aten.asarray):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.python_package import jax_packages, run_python
+from support.python_package import FAILS, jax_packages, run_python
 
 pytest.importorskip("jax")
 pytestmark = pytest.mark.slow
@@ -29,12 +29,12 @@ def run() -> Run:
     return run_lines
 
 
-_BEFORE = """
+_BEFORE = f"""{FAILS}
 import os, warnings
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax, jax.numpy as jnp, numpy as np
-import everywhere, everywhere.jax as ej, forms.jax as fj
+import everywhere, everywhere.jax as ej, forms, forms.jax as fj
 from jax.sharding import PartitionSpec as P
 
 def near(a, b):
@@ -43,15 +43,6 @@ def near(a, b):
     for one, other in zip(a, b):
         assert one.shape == other.shape and one.dtype == other.dtype, (one, other)
         np.testing.assert_allclose(one, other, rtol=3e-6, atol=1e-6)
-
-def fails(kind, call, *texts):
-    try:
-        call()
-    except kind as error:
-        for text in texts:
-            assert text in str(error), str(error)
-    else:
-        raise AssertionError("no exception")
 
 def norm(a, scale=1.0, eps=1e-6):
     return a / jnp.sqrt((a * a).mean(-1, keepdims=True) + eps) * scale
@@ -111,9 +102,27 @@ def test_gradients_of_formulas(run: Run) -> None:
         error = jax.errors.JaxRuntimeError
         fails(error, lambda: jax.grad(lambda a: ej.min_max(a)[0].sum())(x), "the derivative for 'everywhere::min_max' is not implemented")
         fails(error, lambda: jax.jvp(ej.rms_norm, (x,), (x,)), "everywhere::rms_norm has no forward-mode formula")
-        second = "everywhere::blend has no second derivative in JAX"
-        fails(NotImplementedError, lambda: jax.grad(jax.grad(lambda t: ej.blend(t, t)))(1.0), second)
-        fails(NotImplementedError, lambda: jax.jacfwd(jax.jacfwd(lambda t: ej.blend(t, t)))(1.0), second)
+        """)
+
+
+def test_second_derivatives(run: Run) -> None:
+    """Protects gradients of gradients, and that JAX cannot compute others is an error that names the operator."""
+    run("""
+        def powers(blend):
+            return lambda a: (blend(a, a * a, 0.25) ** 2 * a).sum()
+        for wrap in (lambda f: f, jax.jit):
+            near(wrap(jax.hessian(powers(ej.blend)))(w), jax.hessian(powers(mix))(w))
+            near(wrap(jax.jacrev(jax.jacrev(powers(ej.blend))))(w), jax.hessian(powers(mix))(w))
+            near(wrap(jax.vmap(jax.hessian(powers(ej.blend))))(x), jax.vmap(jax.hessian(powers(mix)))(x))
+            twice = lambda f: wrap(jax.grad(lambda t: jax.grad(f)(t) ** 2))(3.0)
+            near(twice(lambda t: ej.blend(t, t * t) ** 2), twice(lambda t: mix(t, t * t) ** 2))
+        error = jax.errors.JaxRuntimeError
+        layer = lambda a: ej.rms_norm(a).sum()
+        fails(error, lambda: jax.grad(lambda a: jax.grad(layer)(a).sum())(x), "the derivative for 'rms_norm_backward' is not implemented")
+        fails(error, lambda: jax.hessian(layer)(x), "everywhere::rms_norm has no forward-mode formula")
+        tangents = "everywhere::blend has no derivative of tangents in JAX: differentiate gradients"
+        fails(NotImplementedError, lambda: jax.jacfwd(jax.jacfwd(powers(ej.blend)))(w), tangents)
+        fails(NotImplementedError, lambda: jax.jacrev(jax.hessian(powers(ej.blend)))(w), "everywhere::blend has no")
         """)
 
 
@@ -146,6 +155,13 @@ def test_loops_devices_and_export(run: Run) -> None:
         both = jax.shard_map(ej.rms_norm, mesh=devices, in_specs=(P("i"), P()), out_specs=P("i"))
         near(jax.grad(lambda a: (both(big, a) ** 2).sum())(w), jax.grad(lambda a: (norm(big, a) ** 2).sum())(w))
         near(jax.pmap(ej.rms_norm)(big.reshape(4, 2, 4)), norm(big.reshape(4, 2, 4)))
+        named = jax.make_mesh((4,), ("i",), axis_types=(jax.sharding.AxisType.Explicit,))
+        with jax.set_mesh(named):
+            divided = jax.device_put(big, jax.NamedSharding(named, P("i")))
+            near(jax.jit(ej.blend)(divided, w), mix(big, w))
+            ours = jax.jit(jax.grad(lambda a: (ej.rms_norm(a, w) ** 2).sum()))(divided)
+            near(np.asarray(ours), np.asarray(jax.grad(lambda a: (norm(a, w) ** 2).sum())(divided)))
+            assert ours.sharding.spec == P("i", None)
         allowed = [jax.export.DisabledSafetyCheck.custom_call("everywhere_call")]
         exported = jax.export.export(jax.jit(ej.blend), disabled_checks=allowed)(x, w)
         near(exported.call(x, w), mix(x, w))
@@ -229,6 +245,10 @@ def test_errors_say_what_to_change(run: Run) -> None:
         fails(TypeError, lambda: ej.min_max(x.astype(jnp.uint16)), "everywhere has no dtype uint16")
         fails(error, lambda: ej.min_max(x > 1), "UNIMPLEMENTED: 'min_max' is not implemented for dtype Bool")
         fails(error, lambda: fj.liar(x), "forms::liar: the kernel returns shape [1000], and its Meta kernel [3, 4]")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fails(error, lambda: fj.outgrown(x), "was resized")
+            fails(UserWarning, lambda: forms.outgrown(forms.tensor(np.ones(3, np.float32)), out=forms.tensor(np.ones(2, np.float32))), "was resized")
         warnings.simplefilter("ignore")  # of its kernel
         fails(error, lambda: fj.outgrown(x), "that the runtime does not own cannot be resized", "forms::outgrown")
         assert (fj.total([x]) == 78).all()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.python_package import calls_package, run_python
+from support.python_package import FAILS, calls_package, run_python
 
 pytestmark = pytest.mark.slow
 
@@ -26,17 +26,8 @@ def run() -> Run:
     return run_lines
 
 
-_BEFORE = """
+_BEFORE = f"""{FAILS}
 import calls
-
-def fails(kind, call, *texts):
-    try:
-        call()
-    except kind as error:
-        for text in texts:
-            assert text in str(error), str(error)
-    else:
-        raise AssertionError("no exception")
 
 a = calls.tensor([1.0, 2.0, 3.0], dtype=calls.float64)
 """

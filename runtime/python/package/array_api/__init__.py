@@ -22,6 +22,7 @@ from .. import (
     int64,
     uint8,
 )
+from .callers import like as like
 from .creation import (
     arange,
     asarray,

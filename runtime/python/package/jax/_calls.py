@@ -44,7 +44,7 @@ NAN = float("nan")
 _NAN_ATTRIBUTE = np.float64(NAN)
 
 _library = ctypes.CDLL(str(Path(__file__).parent.parent / "libopgen_jax.so"))
-for _name in ("call", "gradient", "tangent"):
+for _name in ("call", "gradient", "tangent", "second_gradient", "second_tangent"):
     jax.ffi.register_ffi_target(
         f"{_C.__package__}_{_name}",
         jax.ffi.pycapsule(getattr(_library, f"opgen_jax_{_name}")),
@@ -69,7 +69,7 @@ class Call(NamedTuple):
     out: str
     plan: str
     values: tuple[Value, ...]
-    # Tells calls with 0.0, -0.0, 0 and False apart, which are equal.
+    # Tells calls with 0.0, -0.0, 0 and False apart, which are equal, and JAX's caches, too.
     key: str
     names: tuple[str, ...]
     # For each result, whether it is new, and not one of the arguments.
@@ -98,23 +98,42 @@ class Call(NamedTuple):
             rank = max(len(shape) for shape, _ in forms)
             arrays = [jnp.reshape(a, (1,) * (rank - a.ndim) + a.shape) for a in arrays]
             method = "expand_dims"
-        attributes = _attributes(operator, plan, self.values)
+        attributes = self._attributes(operator, plan)
         return _run("call", arrays, results, attributes, method=method, aliases=aliases)
 
-    def gradients(
-        self, arrays: Sequence[_Array], cotangents: Sequence[_Array]
-    ) -> tuple[_Array, ...]:
-        """Return the gradient of each array of a floating dtype."""
-        results = [_canonical(form) for form in _forms(arrays) if _is_inexact(form)]
-        attributes = _attributes(self.operator, self.plan, self.values)
-        return _run("gradient", (*arrays, *cotangents), results, attributes)
+    def gradients(self, arrays: Sequence[_Array], *, order: int) -> tuple[_Array, ...]:
+        """Return the gradient of each array of a floating dtype: of the arguments, then, in second order, of the gradients
+        of the results. After these arrays come the gradients of what is differentiated.
+        """
+        inputs = arrays[: _count(self)]
+        if order == 2:
+            inputs = arrays[: len(arrays) - sum(map(_is_inexact, inputs))]
+        results = [_canonical(form) for form in _forms(inputs) if _is_inexact(form)]
+        return _run(_TARGETS[order] + "gradient", arrays, results, self._attributes())
 
-    def tangents(self, arrays: Sequence[_Array], tangents: Sequence[_Array]) -> tuple[_Array, ...]:
-        """Return the tangent of each result of a floating dtype; `tangents` are those of such arrays."""
-        forms = _result_forms(self, _forms(arrays))
+    def tangents(
+        self, arrays: Sequence[_Array], tangents: Sequence[_Array], *, order: int
+    ) -> tuple[_Array, ...]:
+        """Return the tangent of each result of a floating dtype; `tangents` are those of such arrays.
+
+        In second order, the results are those of `gradients`.
+        """
+        forms = _forms(arrays[: _count(self)])
+        if order == 1:
+            forms = _result_forms(self, forms)
         results = [_canonical(form) for form in forms if _is_inexact(form)]
-        attributes = _attributes(self.operator, self.plan, self.values)
-        return _run("tangent", (*arrays, *tangents), results, attributes)
+        attributes = self._attributes()
+        return _run(_TARGETS[order] + "tangent", (*arrays, *tangents), results, attributes)
+
+    def _attributes(self, operator: str = "", plan: str = "") -> dict[str, Any]:
+        found = {f"a{i:04}": _attribute(value) for i, value in enumerate(self.values)}
+        names = {"operator": operator or self.operator, "plan": plan or self.plan}
+        # The handler does not read the last one.
+        return {**found, **names, "values": self.key}
+
+
+# The beginnings of the names of handlers, by the order of the derivative.
+_TARGETS = ("", "", "second_")
 
 
 def invoke(call: Call, arrays: Sequence[_Array]) -> tuple[_Array, ...]:
@@ -129,30 +148,37 @@ def _apply(call: Call, *arrays: _Array) -> tuple[_Array, ...]:
 
 
 @_apply.defjvp
-def _apply_jvp(
-    call: Call, arrays: tuple[_Array, ...], tangents: tuple[_Array, ...]
-) -> tuple[tuple[_Array, ...], tuple[_Array, ...]]:
+def _apply_jvp(call: Call, arrays: tuple[_Array, ...], tangents: tuple[_Array, ...]) -> Any:
     if call.written:
         raise NotImplementedError(
             f"{call.operator} writes its arguments, so it has no gradient in JAX"
         )
     results = _apply(call, *arrays)
+    return results, _tangents_of(results, arrays, tangents, call=call, order=1)
+
+
+def _tangents_of(
+    results: Sequence[_Array], arrays: Sequence[_Array], tangents: Sequence[_Array], **words: Any
+) -> tuple[_Array, ...]:
     given = [t for a, t in zip(arrays, tangents, strict=True) if _is_inexact(a)]
     forms = tuple(jax.typeof(r) for r in results if _is_inexact(r))
-    found = iter(_tangents.bind(*arrays, *given, call=call, forms=forms))
-    return results, tuple(
+    found = iter(_tangents.bind(*arrays, *given, forms=forms, count=len(arrays), **words))
+    return tuple(
         next(found) if _is_inexact(r) else np.zeros(r.shape, jax.dtypes.float0) for r in results
     )
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _gradients(call: Call, count: int, *arrays: _Array) -> tuple[_Array, ...]:
-    return call.gradients(arrays[:count], arrays[count:])
+def _gradients(call: Call, order: int, *arrays: _Array) -> tuple[_Array, ...]:
+    return call.gradients(arrays, order=order)
 
 
 @_gradients.defjvp
-def _gradients_jvp(call: Call, count: int, arrays: Any, tangents: Any) -> Any:
-    raise NotImplementedError(f"{call.operator} has no second derivative in JAX")
+def _gradients_jvp(call: Call, order: int, arrays: Any, tangents: Any) -> Any:
+    if order == 2:
+        raise NotImplementedError(f"{call.operator} has no third derivative in JAX")
+    results = _gradients(call, order, *arrays)
+    return results, _tangents_of(results, arrays, tangents, call=call, order=2)
 
 
 # The tangents of a call's results: a linear function of the tangents of its arrays, whose transpose is the gradient.
@@ -164,24 +190,34 @@ def _count(call: Call) -> int:
     return sum(letter in "tw" for letter in call.plan)
 
 
-def _run_tangents(*args: _Array, call: Call, forms: Any) -> tuple[_Array, ...]:
-    count = _count(call)
-    return call.tangents(args[:count], args[count:])
+def _run_tangents(*args: _Array, call: Call, order: int, count: int, forms: Any) -> Any:
+    return call.tangents(args[:count], args[count:], order=order)
 
 
-def _tangent_forms(*args: Any, call: Call, forms: Any) -> list[Any]:
+def _tangent_forms(*args: Any, forms: Any, **words: Any) -> list[Any]:
     return list(forms)
 
 
-def _transpose_tangents(cotangents: Sequence[Any], *args: Any, call: Call, forms: Any) -> list[Any]:
-    count = _count(call)
+def _transpose_tangents(
+    cotangents: Sequence[Any], *args: Any, call: Call, order: int, count: int, forms: Any
+) -> list[Any]:
     given = [ad.instantiate_zeros(one) for one in cotangents]
-    gradients = _gradients(call, count, *args[:count], *given)
+    gradients = _gradients(call, order, *args[:count], *given)
     wanted = zip(args[count:], gradients, strict=True)
-    return [None] * count + [g if ad.is_undefined_primal(a) else None for a, g in wanted]
+    return [None] * count + [
+        _as_divided(g, a.aval) if ad.is_undefined_primal(a) else None for a, g in wanted
+    ]
 
 
-def _batch_tangents(args: Sequence[_Array], dims: Sequence[Any], *, call: Call, forms: Any) -> Any:
+def _as_divided(array: _Array, form: Any) -> _Array:
+    """Return the array divided among the devices of a mesh with explicit axes, as the form says."""
+    wanted, found = (getattr(one, "sharding", None) for one in (form, jax.typeof(array)))
+    # JAX 0.6 has no reshard().
+    reshard = getattr(jax.sharding, "reshard", None)
+    return array if wanted == found or reshard is None else reshard(array, wanted)
+
+
+def _batch_tangents(args: Sequence[_Array], dims: Sequence[Any], **words: Any) -> Any:
     is_batched = [dim is not None for dim in dims]
     moved = [
         jnp.moveaxis(a, dim, 0) for a, dim, has in zip(args, dims, is_batched, strict=True) if has
@@ -191,21 +227,23 @@ def _batch_tangents(args: Sequence[_Array], dims: Sequence[Any], *, call: Call, 
         rest = iter(batched)
         pairs = zip(args, is_batched, strict=True)
         whole = (next(rest) if has else a for a, has in pairs)
-        return list(_tangents.bind(*whole, call=call, forms=forms))
+        return list(_tangents.bind(*whole, **words))
 
     results = jax.lax.map(one, moved)
     return results, [0] * len(results)
 
 
-def _refuse_second(*args: Any, call: Call, **rest: Any) -> Any:
-    raise NotImplementedError(f"{call.operator} has no second derivative in JAX")
+def _refuse_tangents(*args: Any, call: Call, **words: Any) -> Any:
+    raise NotImplementedError(
+        f"{call.operator} has no derivative of tangents in JAX: differentiate gradients, as jax.hessian does"
+    )
 
 
 _tangents.def_impl(_run_tangents)
 _tangents.def_abstract_eval(_tangent_forms)
 mlir.register_lowering(_tangents, mlir.lower_fun(_run_tangents, multiple_results=True))
 ad.primitive_transposes[_tangents] = _transpose_tangents
-ad.primitive_jvps[_tangents] = _refuse_second
+ad.primitive_jvps[_tangents] = _refuse_tangents
 batching.primitive_batchers[_tangents] = _batch_tangents
 
 
@@ -249,12 +287,6 @@ def _varying_axes(form: Any) -> Collection[Any]:
     kept = getattr(form, "mat", None)
     found: Collection[Any] = getattr(form, "vma", ()) if kept is None else kept.varying
     return found
-
-
-def _attributes(operator: str, plan: str, values: Sequence[Value]) -> dict[str, Any]:
-    found = {f"a{i:04}": _attribute(value) for i, value in enumerate(values)}
-    # The handler does not read the last one, which tells JAX's caches what equal numbers are apart.
-    return {**found, "operator": operator, "plan": plan, "values": repr(tuple(values))}
 
 
 def _attribute(value: Value) -> Any:

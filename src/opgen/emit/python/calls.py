@@ -332,7 +332,7 @@ class Part(Record, frozen=True):
 
 PARTS = (
     Part("autograd", ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled")),
-    Part("array_api", ("e", "finfo", "iinfo", "inf", "nan", "newaxis", "pi")),
+    Part("array_api", ("e", "finfo", "iinfo", "inf", "like", "nan", "newaxis", "pi")),
     Part("jax", is_framework=True),
 )
 

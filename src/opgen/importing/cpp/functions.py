@@ -261,7 +261,9 @@ class Functions:
         Functions that only another file can call are left out, and those that a qualified name does not find: C++ looks
         into an unnamed namespace only if the one around it lacks the name.
         """
-        candidates = [f for f in self.named(name.base) if f.text is text or not _is_local(f)]
+        candidates = [
+            f for f in self.named(name.base) if f.text is text or not f.local or f.in_header
+        ]
         reached = self._includes.reached(text)
         for visible in ([f for f in candidates if f.text in reached], candidates):
             for path in self._paths(name, text, offset):
