@@ -40,7 +40,7 @@ _UNTESTED = "not tested"
 def check_library(request: Request, samples: int, seconds: int) -> dict[str, dict[str, str]]:
     """Return what opcheck reports of each operator, in-place and out= variants included: messages by tests."""
     backend, subjects = load(request, None)
-    torch = backend.torch  # type: ignore[attr-defined]
+    torch = backend.module
     # A process that is forked could not use the threads of this one.
     torch.set_num_threads(1)
     caller = Caller(backend, Memory(), None)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from msgspec import Struct
 
+from opgen.gradtest.backends import Tensors
 from opgen.model.function_schema import FunctionSchema
 from opgen.verify.calls.specs import Array, Complex, GeneratorSpec, Named, TensorSpec, Value
 from opgen.verify.memory.blocks import Block
@@ -31,19 +32,6 @@ class Described(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.dtype}{list(self.shape)} with strides {list(self.strides)} on {self.device}"
-
-
-def other_value(module: Any, value: Value) -> Any:
-    """Return the value of a module, torch or like it, that is neither a tensor nor a list."""
-    if isinstance(value, GeneratorSpec):
-        return module.Generator().manual_seed(value.seed)
-    if isinstance(value, Named):
-        if value.kind == "device":
-            return module.device(value.name)
-        return getattr(module, value.name)
-    if isinstance(value, Complex):
-        return complex(value.real, value.imag)
-    return value
 
 
 def returned(schema: FunctionSchema, given: Mapping[str, Any], new: Iterable[Any]) -> Any:
@@ -91,6 +79,9 @@ class Backend(Protocol):
     has_tape: bool = True
     # Lines that begin a program with a call.
     head: tuple[str, ...]
+    # The module of its tensors: torch, or a package that is like it; and what gradients need of them.
+    module: Any
+    tensors: Tensors
 
     def subjects(self) -> list[Subject]:
         """Return all operators, sorted by name."""
@@ -111,8 +102,18 @@ class Backend(Protocol):
 
     def other(self, value: Value) -> Any:
         """Return a value that is neither a tensor nor a list: a number, a dtype, a generator."""
+        if isinstance(value, GeneratorSpec):
+            return self.module.Generator().manual_seed(value.seed)
+        if isinstance(value, Named):
+            if value.kind == "device":
+                return self.module.device(value.name)
+            return getattr(self.module, value.name)
+        if isinstance(value, Complex):
+            return complex(value.real, value.imag)
+        return value
 
-    def is_tensor(self, value: Any) -> bool: ...
+    def is_tensor(self, value: Any) -> bool:
+        return isinstance(value, self.module.Tensor)
 
     def describe(self, tensor: Any) -> Described: ...
 
@@ -162,6 +163,7 @@ class Backend(Protocol):
 
     def clone(self, tensor: Any) -> Any:
         """Return a copy, which has the history of the tensor."""
+        return self.tensors.clone(tensor)
 
     def requires_grad(self, tensor: Any) -> bool:
         return bool(tensor.requires_grad)
@@ -170,9 +172,12 @@ class Backend(Protocol):
         self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
     ) -> list[Any]:
         """Return the gradients of the weighted outputs; None where an input has none."""
+        grad = self.module.autograd.grad
+        return list(grad(tuple(outputs), tuple(inputs), tuple(weights), allow_unused=True))
 
     def no_grad(self) -> Any:
         """Return a context in which no gradients are recorded."""
+        return self.module.autograd.no_grad()
 
     def modes(self) -> dict[str, Callable[[], Any]]:
         """Return contexts in which the same call returns the same, by what they are."""
@@ -188,13 +193,13 @@ class Backend(Protocol):
 
     def gradient_problem(self) -> str:
         """Return why no gradient at all can be computed in this process, or ""."""
+        return self.tensors.problem()
 
     def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
         """Compare gradients of gradients with finite differences."""
 
-    def vmap(
-        self, function: Callable[..., Any], dims: Sequence[int | None]
-    ) -> Callable[..., Any]: ...
+    def vmap(self, function: Callable[..., Any], dims: Sequence[int | None]) -> Any:
+        return self.module.vmap(function, in_dims=tuple(dims))
 
     def pickled(self, tensor: Any) -> Any:
         """Return what remains after pickling and reading."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import importlib
 import pickle
@@ -19,11 +18,10 @@ from opgen.gradtest.calls import by_position
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType
-from opgen.verify.backends.base import Backend, Described, other_value
+from opgen.verify.backends.base import Backend, Described
 from opgen.verify.calls.specs import (
     Array,
     TensorSpec,
-    Value,
     contiguous_strides,
     elements,
     span,
@@ -50,7 +48,7 @@ class RuntimeBackend(Backend):
         guard: Guard | None,
     ) -> None:
         sys.path[:0] = folders
-        self.module: Any = importlib.import_module(package)
+        self.module = importlib.import_module(package)
         if not hasattr(self.module, "Tensor"):
             raise ImportError(f"{package} is not a package of target runtime")
         self.guard = guard
@@ -59,7 +57,7 @@ class RuntimeBackend(Backend):
             *(f"import sys; sys.path.insert(0, {folder!r})" for folder in folders),
             f"import numpy as np, {package}",
         )
-        self._tensors = PackageTensors(self.module)
+        self.tensors = PackageTensors(self.module)
         self._runtime = _runtime_library()
 
     # Operators.
@@ -148,12 +146,6 @@ class RuntimeBackend(Backend):
         zeros = np.zeros(spec.layout.count, np.float32)
         return self._strided(self.module.tensor(zeros, dtype=spec.dtype, device="meta"), spec)
 
-    def other(self, value: Value) -> Any:
-        return other_value(self.module, value)
-
-    def is_tensor(self, value: Any) -> bool:
-        return isinstance(value, self.module.Tensor)
-
     def describe(self, tensor: Any) -> Described:
         device = str(tensor.device).partition(":")[0]
         storage = size = 0
@@ -202,20 +194,6 @@ class RuntimeBackend(Backend):
     def leaf(self, tensor: Any) -> Any:
         return self.module.tensor(tensor.detach()).requires_grad_()
 
-    def clone(self, tensor: Any) -> Any:
-        return self._tensors.clone(tensor)
-
-    def gradients(
-        self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
-    ) -> list[Any]:
-        autograd = self.module.autograd
-        found = autograd.grad(tuple(outputs), tuple(inputs), tuple(weights), allow_unused=True)
-        return list(found)
-
-    def no_grad(self) -> contextlib.AbstractContextManager[Any]:
-        context: contextlib.AbstractContextManager[Any] = self.module.autograd.no_grad()
-        return context
-
     def gradcheck(
         self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
     ) -> None:
@@ -223,15 +201,8 @@ class RuntimeBackend(Backend):
             function, tuple(inputs), check_forward_ad=forward, check_backward_ad=not forward
         )
 
-    def gradient_problem(self) -> str:
-        return self._tensors.problem()
-
     def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
-        self._tensors.check_second(function, list(inputs), forward=False)
-
-    def vmap(self, function: Callable[..., Any], dims: Sequence[int | None]) -> Callable[..., Any]:
-        found: Callable[..., Any] = self.module.vmap(function, in_dims=tuple(dims))
-        return found
+        self.tensors.check_second(function, list(inputs), forward=False)
 
     def pickled(self, tensor: Any) -> Any:
         return pickle.loads(pickle.dumps(tensor, protocol=5))

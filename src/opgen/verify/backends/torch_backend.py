@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import io
 import os
@@ -22,8 +21,8 @@ from opgen.model.cpp_words import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
 from opgen.parse import parse_function_schema
-from opgen.verify.backends.base import Backend, Described, Setting, other_value
-from opgen.verify.calls.specs import Array, TensorSpec, Value, elements, stored
+from opgen.verify.backends.base import Backend, Described, Setting
+from opgen.verify.calls.specs import Array, TensorSpec, elements, stored
 from opgen.verify.memory.blocks import Block
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import POINTWISE, Facts, Subject
@@ -47,12 +46,13 @@ class TorchBackend(Backend):
         folders: Sequence[str] = (),
     ) -> None:
         sys.path[:0] = folders
-        self.torch: Any = importlib.import_module("torch")
+        self.module = importlib.import_module("torch")
+        self.tensors = TorchTensors(self.module)
         self.guard = guard
-        before = set(self.torch._C._dispatch_get_all_op_names())
+        before = set(self.module._C._dispatch_get_all_op_names())
         for name in loads:
             self._load(name)
-        names = set(self.torch._C._dispatch_get_all_op_names())
+        names = set(self.module._C._dispatch_get_all_op_names())
         new = {name.partition("::")[0] for name in names - before}
         self.namespaces = tuple(namespaces) or tuple(sorted(new))
         self._names = sorted(n for n in names if self._is_verified(n))
@@ -61,7 +61,7 @@ class TorchBackend(Backend):
             "import torch",
             *(_load_line(name) for name in loads),
         )
-        torch = self.torch
+        torch = self.module
         self._dtypes = {
             name: getattr(torch, name)
             for name in (
@@ -82,7 +82,7 @@ class TorchBackend(Backend):
         if name.endswith(".py") and os.path.exists(name):
             runpy.run_path(name, run_name="opgen_verify_loaded")
         elif os.path.exists(name) or name.endswith((".so", ".pyd", ".dll", ".dylib")):
-            self.torch.ops.load_library(os.path.abspath(name))
+            self.module.ops.load_library(os.path.abspath(name))
         else:
             importlib.import_module(name)
 
@@ -97,7 +97,7 @@ class TorchBackend(Backend):
         return found
 
     def _subject(self, name: str) -> Subject | None:
-        torch = self.torch
+        torch = self.module
         base, _, overload = name.partition(".")
         namespace, _, short = base.partition("::")
         if short.startswith(_HIDDEN):
@@ -130,7 +130,7 @@ class TorchBackend(Backend):
         return call
 
     def _facts(self, name: str, handle: Any) -> Facts:
-        c = self.torch._C
+        c = self.module._C
         has = c._dispatch_has_kernel_for_dispatch_key
         tags = frozenset(tag.name for tag in handle.tags)
         composite = has(name, "CompositeImplicitAutograd") and not has(name, "CPU")
@@ -155,9 +155,9 @@ class TorchBackend(Backend):
         spec, layout = block.spec, block.layout
         raw = block.storage
         if spec.dtype == "bfloat16":
-            base = self.torch.from_numpy(raw.view(np.int16)).view(self.torch.bfloat16)
+            base = self.module.from_numpy(raw.view(np.int16)).view(self.module.bfloat16)
         else:
-            base = self.torch.from_numpy(raw.view(spec.dtype))
+            base = self.module.from_numpy(raw.view(spec.dtype))
         made = base.new_empty(0).set_(
             base.untyped_storage(), layout.offset, spec.shape, layout.strides
         )
@@ -175,10 +175,10 @@ class TorchBackend(Backend):
     def _with_bit(self, tensor: Any, spec: TensorSpec) -> Any:
         if spec.bit == "conj":
             return tensor.conj()
-        return self.torch._neg_view(tensor) if spec.bit == "neg" else tensor
+        return self.module._neg_view(tensor) if spec.bit == "neg" else tensor
 
     def fresh(self, spec: TensorSpec) -> Any:
-        torch, layout, dtype = self.torch, spec.layout, self._dtypes[spec.dtype]
+        torch, layout, dtype = self.module, spec.layout, self._dtypes[spec.dtype]
         # torch.tensor takes ten times as long, and makes threads for a large array.
         base = (
             torch.zeros(layout.count, dtype=dtype)
@@ -201,24 +201,18 @@ class TorchBackend(Backend):
     def meta(self, spec: TensorSpec) -> Any:
         dtype = self._dtypes[spec.dtype]
         if spec.layout is None:
-            return self.torch.empty(spec.shape, dtype=dtype, device="meta")
+            return self.module.empty(spec.shape, dtype=dtype, device="meta")
         layout = spec.layout
-        base = self.torch.empty(layout.count, dtype=dtype, device="meta")
+        base = self.module.empty(layout.count, dtype=dtype, device="meta")
         return self._with_bit(base.as_strided(spec.shape, layout.strides, layout.offset), spec)
-
-    def other(self, value: Value) -> Any:
-        return other_value(self.torch, value)
-
-    def is_tensor(self, value: Any) -> bool:
-        return isinstance(value, self.torch.Tensor)
 
     def describe(self, tensor: Any) -> Described:
         device = tensor.device.type
         dtype = self._names_of_dtypes.get(tensor.dtype, str(tensor.dtype))
-        if tensor.layout != self.torch.strided:
+        if tensor.layout != self.module.strided:
             return Described(tuple(tensor.shape), (), dtype, device, 0, 0, 0)
         storage = size = 0
-        if device == "cpu" and type(tensor) is self.torch.Tensor:
+        if device == "cpu" and type(tensor) is self.module.Tensor:
             held = tensor.untyped_storage()
             storage, size = held.data_ptr(), held.nbytes()
         return Described(
@@ -233,11 +227,13 @@ class TorchBackend(Backend):
 
     def elements(self, tensor: Any) -> Array:
         tensor = tensor.detach()
-        if tensor.layout != self.torch.strided:
+        if tensor.layout != self.module.strided:
             tensor = tensor.to_dense()
         tensor = tensor.resolve_conj().resolve_neg()
-        if tensor.dtype not in self._names_of_dtypes or tensor.dtype == self.torch.bfloat16:
-            tensor = tensor.to(self.torch.complex64 if tensor.is_complex() else self.torch.float32)
+        if tensor.dtype not in self._names_of_dtypes or tensor.dtype == self.module.bfloat16:
+            tensor = tensor.to(
+                self.module.complex64 if tensor.is_complex() else self.module.float32
+            )
         found: Array = tensor.numpy()
         return found
 
@@ -250,13 +246,13 @@ class TorchBackend(Backend):
         return bytes(self._generator.get_state().numpy())
 
     def set_threads(self, count: int) -> None:
-        self.torch.set_num_threads(count)
+        self.module.set_num_threads(count)
 
     def threads(self) -> int:
-        return int(self.torch.get_num_threads())
+        return int(self.module.get_num_threads())
 
     def settings(self) -> dict[str, Setting]:
-        torch = self.torch
+        torch = self.module
         return {
             **super().settings(),
             "the default dtype": Setting(
@@ -276,27 +272,13 @@ class TorchBackend(Backend):
     def leaf(self, tensor: Any) -> Any:
         return tensor.detach().clone().requires_grad_()
 
-    def clone(self, tensor: Any) -> Any:
-        return tensor.clone()
-
-    def gradients(
-        self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
-    ) -> list[Any]:
-        return list(
-            self.torch.autograd.grad(list(outputs), list(inputs), list(weights), allow_unused=True)
-        )
-
-    def no_grad(self) -> contextlib.AbstractContextManager[Any]:
-        context: contextlib.AbstractContextManager[Any] = self.torch.no_grad()
-        return context
-
     def modes(self) -> dict[str, Callable[[], Any]]:
-        return {**super().modes(), "in inference mode": self.torch.inference_mode}
+        return {**super().modes(), "in inference mode": self.module.inference_mode}
 
     def gradcheck(
         self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
     ) -> None:
-        self.torch.autograd.gradcheck(
+        self.module.autograd.gradcheck(
             function,
             tuple(inputs),
             check_forward_ad=forward,
@@ -305,23 +287,16 @@ class TorchBackend(Backend):
             check_batched_grad=False,
         )
 
-    def gradient_problem(self) -> str:
-        return TorchTensors(self.torch).problem()
-
     def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
-        self.torch.autograd.gradgradcheck(function, tuple(inputs), check_undefined_grad=False)
-
-    def vmap(self, function: Callable[..., Any], dims: Sequence[int | None]) -> Callable[..., Any]:
-        found: Callable[..., Any] = self.torch.vmap(function, in_dims=tuple(dims))
-        return found
+        self.module.autograd.gradgradcheck(function, tuple(inputs), check_undefined_grad=False)
 
     def pickled(self, tensor: Any) -> Any:
         text = io.BytesIO()
-        self.torch.save(tensor, text)
+        self.module.save(tensor, text)
         text.seek(0)
-        read = self.torch.load(text)
+        read = self.module.load(text)
         again = pickle.loads(pickle.dumps(tensor))
-        if not self.torch.equal(read, again) and not read.isnan().any():
+        if not self.module.equal(read, again) and not read.isnan().any():
             raise RuntimeError("torch.save and pickle differ")
         return read
 
