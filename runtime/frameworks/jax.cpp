@@ -78,10 +78,7 @@ class Frame {
 
   [[nodiscard]] std::string_view operator_name() const { return text("operator"); }
 
-  [[nodiscard]] TensorBase next_buffer() {
-    OPGEN_CHECK_VALUE(buffers_ < frame_.args.size, "JAX has passed too few buffers");
-    return tensor_of(frame_.args.args[buffers_++]);
-  }
+  [[nodiscard]] TensorBase next_buffer() { return tensor_of(next_argument()); }
   [[nodiscard]] std::vector<TensorBase> buffers_left() {
     std::vector<TensorBase> left;
     while (buffers_ < frame_.args.size) left.push_back(next_buffer());
@@ -144,10 +141,15 @@ class Frame {
   // The operator writes to the result, which is the memory of the buffer if XLA could donate it.
   TensorBase written_buffer(std::int64_t index) {
     OPGEN_CHECK_VALUE(0 <= index && index < frame_.rets.size, "JAX has passed too few results");
-    const TensorBase from = next_buffer();
+    const void* from = next_argument();
     TensorBase to = tensor_of(frame_.rets.rets[index]);
-    if (to.data_ptr() != from.data_ptr()) copy_(to, from);
+    if (to.data_ptr() != static_cast<const XLA_FFI_Buffer*>(from)->data) copy_(to, tensor_of(from));
     return to;
+  }
+
+  const void* next_argument() {
+    OPGEN_CHECK_VALUE(buffers_ < frame_.args.size, "JAX has passed too few buffers");
+    return frame_.args.args[buffers_++];
   }
 
   IValue attribute(char letter) {

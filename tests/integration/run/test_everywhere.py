@@ -55,10 +55,10 @@ def stepped(x, w):
 """
 
 
+_QUIET = "import warnings; warnings.simplefilter('ignore')"
 # The table of docs/guides/frameworks.md: what each operator does in each framework, or the exception that says that it does not.
 _TABLE = """
-import json, warnings
-warnings.simplefilter("ignore")
+import json
 
 def outcome(f):
     try:
@@ -141,6 +141,8 @@ def step(p, v, g):
     return p
 compiled = lambda f: torch.compile(f, fullgraph=True, backend="aot_eager")
 batched = torch.vmap
+# PyTorch calls the operators once for each element, and warns of it.
+torch._C._functorch._set_vmap_fallback_warning_enabled(False)
 writes = {
     "blend": lambda: ops.blend(x, w, out=torch.empty(2, 3)),
     "min_max": lambda: ops.min_max(x, min=torch.empty(2), max=torch.empty(2)),
@@ -185,7 +187,7 @@ def check(printed: str) -> None:
 
 def check_table(framework: str, *folders: Path) -> None:
     page = (REPOSITORY / "docs" / "guides" / "frameworks.md").read_text(encoding="utf-8")
-    found = json.loads(run_python(_FRAMEWORKS[framework] + _TABLE, *folders))
+    found = json.loads(run_python(_QUIET + _FRAMEWORKS[framework] + _TABLE, *folders))
     for operator, cells in found.items():
         shown = (cell if cell in ("yes", "–", "donated") else f"`{cell}`" for cell in cells)
         row = f"| `{operator}` | {framework} | {' | '.join(shown)} |"
@@ -258,7 +260,7 @@ def test_torch_stable(tmp_path: Path) -> None:
     ]
     words += ["--target", "torch-stable", "--python"]
     subprocess.run([sys.executable, "-m", "opgen", *map(str, words)], check=True)
-    program = "import warnings; warnings.simplefilter('ignore')" + _TORCH + _COMMON
+    program = _QUIET + _TORCH + _COMMON
     program = program.replace("np.asarray(one,", "np.asarray(one.detach(),")
     check(run_python(program, tmp_path / "cmake-build" / "python"))
     check_table("PyTorch", tmp_path / "cmake-build" / "python")
