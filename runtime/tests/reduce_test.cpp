@@ -1,4 +1,7 @@
 // reduce_test.cpp: reductions over any dimensions and layouts, their accuracy, and threads.
+// As in a library that does not link opgen::runtime.
+#undef OPGEN_LINKS_RUNTIME
+
 #include <cmath>
 #include <functional>
 #include <limits>

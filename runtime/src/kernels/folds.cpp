@@ -29,6 +29,8 @@ FoldFunctions functions_of(FoldKind kind) noexcept {
   }
 }
 
+}  // namespace
+
 FoldFunctions find_fold(ScalarType dtype, FoldKind kind) noexcept {
   switch (dtype) {
     case kDouble:
@@ -42,8 +44,6 @@ FoldFunctions find_fold(ScalarType dtype, FoldKind kind) noexcept {
   }
 }
 
-const bool is_set = (fold_finder.store_release(&find_fold), true);
-
-}  // namespace
+static const bool is_set = (fold_finder.store_release(&find_fold), true);
 
 }  // namespace opgen::detail

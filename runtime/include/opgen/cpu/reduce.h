@@ -80,10 +80,16 @@ inline constexpr bool kFoldsConverted =
     (std::is_same_v<Combine, SumOf> || std::is_same_v<Combine, LargestOf> ||
      std::is_same_v<Combine, SmallestOf>)&&std::is_same_v<In, BFloat16>&& std::is_same_v<M, float>;
 
-// Returns the loops of a fold with the largest vectors of this processor. The library that contains
-// them sets it when it is loaded (kernels/folds.cpp); without it, folds have loops of their own.
-using FoldFinder = FoldFunctions (*)(ScalarType dtype, FoldKind kind) noexcept;
-OPGEN_API extern constinit Atomic<FoldFinder> fold_finder;
+// Returns the loops of a fold with the largest vectors of this processor. opgen::runtime contains
+// them. What links it calls it, and has only the loops of other folds.
+[[nodiscard]] OPGEN_API FoldFunctions find_fold(ScalarType dtype, FoldKind kind) noexcept;
+// The same function if opgen::runtime is loaded, else null.
+OPGEN_API extern constinit Atomic<decltype(&find_fold)> fold_finder;
+#ifdef OPGEN_LINKS_RUNTIME
+inline constexpr bool kLinksRuntime = true;
+#else
+inline constexpr bool kLinksRuntime = false;
+#endif
 
 #if OPGEN_LOOPS_AVX2
 template <class Fold>
@@ -107,30 +113,40 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fold_columns_avx2(const Fold& fold, const 
 template <class Fold>
 OPGEN_NOINLINE void fold_rows(const Fold& fold, const char* at, std::int64_t n, std::int64_t step,
                               std::int64_t count, typename Fold::State* acc) {
-  if constexpr (Fold::kCompiledApart) {
-    if (const FoldFinder find = fold_finder.load_acquire(); find != nullptr) {
-      return find(scalar_type_of<typename Fold::Input>, Fold::kKind)
-          .rows(&fold, at, n, step, count, acc);
+  if constexpr (Fold::kCompiledApart && kLinksRuntime) {
+    find_fold(scalar_type_of<typename Fold::Input>, Fold::kKind)
+        .rows(&fold, at, n, step, count, acc);
+  } else {
+    if constexpr (Fold::kCompiledApart) {
+      if (const auto find = fold_finder.load_acquire(); find != nullptr) {
+        return find(scalar_type_of<typename Fold::Input>, Fold::kKind)
+            .rows(&fold, at, n, step, count, acc);
+      }
     }
-  }
 #if OPGEN_LOOPS_AVX2
-  if (use_avx2()) return fold_rows_avx2(fold, at, n, step, count, acc);
+    if (use_avx2()) return fold_rows_avx2(fold, at, n, step, count, acc);
 #endif
-  fold.template rows<kAnyVector>(at, n, step, count, acc);
+    fold.template rows<kAnyVector>(at, n, step, count, acc);
+  }
 }
 template <class Fold>
 OPGEN_NOINLINE void fold_columns(const Fold& fold, const char* const* rows, std::int64_t n,
                                  std::int64_t count, typename Fold::State* acc) {
-  if constexpr (Fold::kCompiledApart) {
-    if (const FoldFinder find = fold_finder.load_acquire(); find != nullptr) {
-      return find(scalar_type_of<typename Fold::Input>, Fold::kKind)
-          .columns(&fold, rows, n, count, acc);
+  if constexpr (Fold::kCompiledApart && kLinksRuntime) {
+    find_fold(scalar_type_of<typename Fold::Input>, Fold::kKind)
+        .columns(&fold, rows, n, count, acc);
+  } else {
+    if constexpr (Fold::kCompiledApart) {
+      if (const auto find = fold_finder.load_acquire(); find != nullptr) {
+        return find(scalar_type_of<typename Fold::Input>, Fold::kKind)
+            .columns(&fold, rows, n, count, acc);
+      }
     }
-  }
 #if OPGEN_LOOPS_AVX2
-  if (use_avx2()) return fold_columns_avx2(fold, rows, n, count, acc);
+    if (use_avx2()) return fold_columns_avx2(fold, rows, n, count, acc);
 #endif
-  fold.template columns<kAnyVector>(rows, n, count, acc);
+    fold.template columns<kAnyVector>(rows, n, count, acc);
+  }
 }
 
 // The part of ReductionLoops that depends on types: elements In in memory, M in rows, states State.
