@@ -55,7 +55,7 @@ Rule = Callable[[Draft, NativeFunction], Iterator[Finding]]
 
 def check_entry(draft: Draft, f: NativeFunction) -> None:
     """Report every rule that the entry violates. `f` has the values of its keys, without what they imply."""
-    written = {"func", *draft.values}
+    written = {key.value for key, _ in draft.spans.node.pairs}
     for needs, rule in _RULES:
         if needs.isdisjoint(written) or not needs.isdisjoint(draft.bad):
             continue
