@@ -38,10 +38,6 @@ class CppType(Struct, frozen=True):
     def last_name(self) -> str:
         return self.name.rpartition("::")[2]
 
-    def names(self) -> tuple[str, ...]:
-        """Return the name and those of all arguments."""
-        return (self.name, *(name for argument in self.arguments for name in argument.names()))
-
 
 class CppParameter(Struct, frozen=True):
     type: CppType
