@@ -111,7 +111,7 @@ def test_branches_that_each_open_a_brace() -> None:
     found = text(code)
     first, second = code.index("f() {") + 4, code.index("f(int x) {") + 9
     end = code.index("body") + 5
-    scopes = [found.scope_opened_by(first), found.scope_opened_by(second)]
+    scopes = [found.scope(first + 1), found.scope(second + 1)]
     assert [scope.end for scope in scopes if scope is not None] == [end, end]
     assert found.scope(code.index("tail")) is None
     around = found.scope(code.index("body"))
@@ -134,8 +134,9 @@ def test_branches_that_each_open_a_brace() -> None:
     ],
 )
 def test_the_scope_that_a_brace_opens(head: str, kind: str, name: str) -> None:
-    scope = text(f"int x; {head} {{ y; }}").scope_opened_by(7 + len(head) + 1)
+    scope = text(f"int x; {head} {{ y; }}").scope(7 + len(head) + 2)
     assert scope is not None and (scope.kind, scope.name) == (kind, name)
+    assert scope.start == 7 + len(head) + 1
 
 
 def test_an_unclosed_bracket_ends_with_the_enclosing_brace() -> None:

@@ -127,11 +127,6 @@ class CppText(Struct, frozen=True, eq=False):
         """Return the innermost scope at an offset."""
         return _at(self.scope_table, offset)
 
-    def scope_opened_by(self, brace: int) -> Scope | None:
-        """Return the scope that the brace at this offset opens."""
-        scope = self.scope(brace + 1)
-        return scope if scope is not None and scope.start == brace else None
-
     def branch_chain(self, offset: int) -> tuple[Branch, ...]:
         """Return the branches of `#if` around an offset, from the outermost."""
         branch = _at(self.branch_table, offset)
