@@ -136,6 +136,7 @@ def test_branches_that_each_open_a_brace() -> None:
 def test_the_scope_that_a_brace_opens(head: str, kind: str, name: str) -> None:
     scope = text(f"int x; {head} {{ y; }}").scope(7 + len(head) + 2)
     assert scope is not None and (scope.kind, scope.name) == (kind, name)
+    assert scope.start == 7 + len(head) + 1
 
 
 def test_an_unclosed_bracket_ends_with_the_enclosing_brace() -> None:

@@ -1,7 +1,8 @@
 """Registrations as values: schemas, kernels, tags and fake kernels of operators; and the problems of reading them.
 
-The types of C++, and the schema types that PyTorch infers from them, come first. Source: PyTorch's ATen/core/op_registration/infer_schema.h and ATen/core/jit_type.h. Each rule was compared
-with the schemas of a compiled library.
+The types of C++, and the schema types that PyTorch infers from them, come first. Source: PyTorch's
+ATen/core/op_registration/infer_schema.h and ATen/core/jit_type.h. Each rule was compared with the schemas of a compiled
+library.
 """
 
 from __future__ import annotations
@@ -43,10 +44,6 @@ class CppType(Struct, frozen=True):
     @property
     def last_name(self) -> str:
         return self.name.rpartition("::")[2]
-
-    def names(self) -> tuple[str, ...]:
-        """Return the name and those of all arguments."""
-        return (self.name, *(name for argument in self.arguments for name in argument.names()))
 
 
 class CppParameter(Struct, frozen=True):
@@ -210,8 +207,11 @@ class FunctionName(Struct, frozen=True):
 
 
 class Kernel(Located, Struct, frozen=True):
-    """A registered kernel, and the `key` of a `torch::dispatch` around it. Only functions have a `name`. `signature` is that of a lambda, or the type to which a function is
-    cast, which chooses among overloads. `code` is shown in messages."""
+    """A registered kernel, and the `key` of a `torch::dispatch` around it. Only functions have a `name`.
+
+    `signature` is that of a lambda, or the type to which a function is cast, which chooses among overloads. `code` is shown
+    in messages.
+    """
 
     kind: KernelKind
     code: str
@@ -297,10 +297,8 @@ class Reading(Struct, frozen=True):
             hint = "write 'name(arguments) -> returns'"
             self.problems.warn("W1169", "this is not a schema", made.span, hint=hint)
             return
-        namespace, kind = (
-            self.own_namespace(made.namespace, name[0], made.span),
-            made.alias_analysis,
-        )
+        kind = made.alias_analysis
+        namespace = self.own_namespace(made.namespace, name[0], made.span)
         if schema is not None and is_older and kind is None and not schema.has_annotations:
             kind = AliasAnalysisKind.conservative
         if schema is not None and kind and kind.name != "from_schema" and schema.has_annotations:

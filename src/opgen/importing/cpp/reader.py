@@ -619,17 +619,9 @@ class CppReader:
         for helper in helpers:
             self._called.add(id(helper))
             conditions = _merged(block.conditions, text.conditions(start))
-            self._body(
-                replace(
-                    block,
-                    text=helper.text,
-                    variable=helper.variable,
-                    start=helper.start,
-                    end=helper.end,
-                    conditions=conditions,
-                ),
-                depth + 1,
-            )
+            inner = replace(block, text=helper.text, start=helper.start, end=helper.end)
+            inner = replace(inner, variable=helper.variable, conditions=conditions)
+            self._body(inner, depth + 1)
 
     def _hidden(self, text: CppText) -> None:
         """Report uses of the sources' own macros that register, and whose expansions are not understood."""
