@@ -51,7 +51,7 @@ class TvmFfiBackend(RuntimeBackend):
     ) -> None:
         super().__init__(package, folders, functions, guard)
         self._ffi: Any = importlib.import_module("tvm_ffi")
-        library = Path(self.module.__file__).parent / f"lib{package}_tvm_ffi.so"
+        library = Path(str(self.module.__file__)).parent / f"lib{package}_tvm_ffi.so"
         if not library.exists():
             raise ImportError(f"{package} was not built with --frameworks {self.framework}")
         self._library = self._ffi.load_module(library)
