@@ -715,10 +715,11 @@ void accumulate_lines(const T* from, int64_t step, int64_t run_step, T* to, int6
     to += to_step;
   }
 }
-// Lines that lie next to each other, which are vectors.
+// Lines that lie next to each other, which are vectors. Inlined by g++ 12, products of integers
+// took 1.4 times as long.
 template <class total, class T, class F>
-void accumulate_rows(const T* from, int64_t step, T* to, int64_t to_step, int64_t lines,
-                     int64_t count, total start, const F& f) {
+OPGEN_NOINLINE void accumulate_rows(const T* from, int64_t step, T* to, int64_t to_step,
+                                    int64_t lines, int64_t count, total start, const F& f) {
   constexpr int64_t most = 64;
   total results[most];
   for (int64_t first = 0; first < lines; first += most) {
