@@ -73,7 +73,7 @@ def aten_header(path: str, functions: Iterable[NativeFunction], spell: Speller) 
 def _struct(f: NativeFunction, spell: Speller) -> OperatorStruct:
     signature = spell.spelled(spell.signatures.dispatcher(f))
     return OperatorStruct(
-        schema=spell.schema(f),
+        schema=str(f.func),
         struct=operator_struct_name(f.func),
         name=f.full_name.partition(".")[0],
         overload=f.func.name.overload_name,
