@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from opgen.emit.common.base import WIDTH, break_long_lines, cpp_string, documentation_comment
+from opgen.emit.common.base import cpp_string, documentation_comment
 from opgen.parse.entries.comments import clean, find_bad_character
 from opgen.python.layout import docstring, with_docstring, without_docstrings
 from support.build import compilers
@@ -53,10 +53,9 @@ def test_a_comment_of_cpp_stays_a_comment(text: str) -> None:
     """Protects headers: every line is a comment, and none continues on the next."""
     if find_bad_character(text) is not None:
         return
-    comment = break_long_lines(documentation_comment(_cleaned(text), indent=2))
+    comment = documentation_comment(_cleaned(text), indent=2)
     for line in comment.split("\n")[1:]:
         assert line.startswith("  ///") and not line.endswith(("\\", "??/"))
-        assert len(line) <= WIDTH or " " not in line[6:].strip(" ")[:40] or "x" * 100 in line
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ const opgen::KernelRow opgen_kernels_RegisterCPU_myops[] = {
     opgen::kernel(myops::cpu::opgen_kernel_myadd_out),
     opgen::kernel(myops::cpu::opgen_kernel_myadd_),
 };
-const opgen::KernelTable opgen_table_RegisterCPU_myops("myops", opgen::DispatchKey::CPU,
-    opgen_kernels_RegisterCPU_myops);
+const opgen::KernelTable opgen_table_RegisterCPU_myops(
+    "myops", opgen::DispatchKey::CPU, opgen_kernels_RegisterCPU_myops);
 
 }  // namespace

@@ -25,7 +25,7 @@ const opgen::KernelRow opgen_kernels_RegisterMeta_myops[] = {
     opgen::kernel(myops::meta::opgen_kernel_myadd_out),
     opgen::kernel(myops::meta::opgen_kernel_myadd_),
 };
-const opgen::KernelTable opgen_table_RegisterMeta_myops("myops", opgen::DispatchKey::Meta,
-    opgen_kernels_RegisterMeta_myops);
+const opgen::KernelTable opgen_table_RegisterMeta_myops(
+    "myops", opgen::DispatchKey::Meta, opgen_kernels_RegisterMeta_myops);
 
 }  // namespace

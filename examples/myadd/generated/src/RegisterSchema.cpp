@@ -12,7 +12,7 @@ const opgen::SchemaRow opgen_schemas_RegisterSchema_myops[] = {
     {&myops::_ops::myadd_::slot, myops::_ops::myadd_::schema_str, "inplace"},
     {&myops::_ops::myadd_out::slot, myops::_ops::myadd_out::schema_str, "out"},
 };
-const opgen::SchemaTable opgen_table_RegisterSchema_myops("myops", "myops",
-    opgen_schemas_RegisterSchema_myops);
+const opgen::SchemaTable opgen_table_RegisterSchema_myops(
+    "myops", "myops", opgen_schemas_RegisterSchema_myops);
 
 }  // namespace

@@ -17,7 +17,8 @@ namespace myops::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_myadd{
     .op = "myops::myadd",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC(myadd)(const Tensor& self, const Tensor& other)",
+    .signature =
+        "OPGEN_META_FUNC(myadd)(const Tensor& self, const Tensor& other)",
 };
 OPGEN_STUB void structured_myadd::meta(const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_Meta_myadd);
@@ -30,7 +31,7 @@ namespace {
 const opgen::KernelStub opgen_MetaStubs[] = {
     opgen::kernel_stub(myops::meta::opgen_missing_Meta_myadd, &myops::meta::structured_myadd::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs("myops", opgen_MetaStubs, __start_opgen_stubs,
-    __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "myops", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

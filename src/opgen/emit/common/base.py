@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import accumulate, repeat
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -15,23 +14,38 @@ from opgen.data import runtime_dir
 
 WIDTH = 100
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_COMMENT = re.compile(r" *//+ *")
-# Literals, which are not broken, so that one can search for their text.
-_LITERAL = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'""")
 
 
 def break_long_lines(text: str) -> str:
-    """Break the lines of C++ with more than 100 characters: at commas, if there are any.
+    """Break the lines of C++ with more than 100 characters after commas.
 
-    The lines between two `#line` directives are an author's, and stay as they are.
+    Comments, macros and lines with string literals stay whole, so that one can search for their text. So do all lines of a
+    file with `#line` directives, because lines between them are an author's.
     """
+    if "\n#line" in text:
+        return text
     lines = text.split("\n")
-    has_authors = "\n#line" in text
-    marks = accumulate(line.startswith("#line") for line in lines) if has_authors else repeat(0)
-    for i, (line, mark) in enumerate(zip(lines, marks)):
-        if len(line) > WIDTH and not mark % 2:
-            lines[i] = _broken(line, lines[i - 1].endswith("\\"))
+    for i, line in enumerate(lines):
+        if (
+            len(line) > WIDTH
+            and '"' not in line
+            and "//" not in line
+            and line[0] != "#"
+            and not lines[i - 1].endswith("\\")
+        ):
+            lines[i] = _broken(line)
     return "\n".join(lines)
+
+
+def _broken(line: str) -> str:
+    margin = " " * (len(line) - len(line.lstrip()) + 4)
+    parts, begin, end = [], 0, WIDTH + 1
+    while end <= len(line) and (
+        place := line.rfind(", ", begin, end) + 1 or line.find(", ", end - 1) + 1
+    ):
+        parts.append(line[begin:place])
+        begin, end = place + 1, place + 2 + WIDTH - len(margin)
+    return f"\n{margin}".join([*parts, line[begin:]])
 
 
 def number_lines(text: str) -> str:
@@ -40,83 +54,6 @@ def number_lines(text: str) -> str:
         return text
     lines = enumerate(text.split("\n"), 2)
     return "\n".join(re.sub("^#line 0 ", f"#line {following} ", line) for following, line in lines)
-
-
-def _broken(line: str, in_macro: bool) -> str:
-    """Break `line` at the last of the best blanks that fit, or else at the next blank."""
-    text, end, find = line, "", _find_in_comment
-    if comment := _COMMENT.match(line):
-        margin, start = comment[0], comment.end()
-    else:
-        in_macro = in_macro or line.startswith("#define")
-        if line.startswith("#") and not in_macro:
-            return line
-        start, find = len(line) - len(line.lstrip()), _find_in_code
-        margin, end = " " * (start + 4), " \\" if in_macro else ""
-        # The bracket of an arrow closes nothing.
-        text = line.replace("->", "-x")
-        if '"' in text or "'" in text:
-            text = _LITERAL.sub(lambda found: "x" * len(found[0]), text)
-        text = text.partition("//")[0].rstrip()
-    parts, begin, room = [], 0, WIDTH - len(end)
-    length = len(line.removesuffix(end))
-    while length - begin > room:
-        stop = begin + room + 1
-        while (place := find(text, start, stop)) < 0 and stop < len(text):
-            stop = text.find(" ", stop) + 1 or len(text)
-        if place < 0:
-            break
-        parts.append(line[begin:place])
-        begin = start = place + 1
-        room = WIDTH - len(end) - len(margin)
-    return f"{end}\n{margin}".join([*parts, line[begin:]])
-
-
-def _find_in_comment(text: str, start: int, stop: int) -> int:
-    """Return the last single blank of a range; -1 if there is none.
-
-    A comment whose line ends with a backslash or its trigraph would continue on the next line.
-    """
-    place = text.rfind(" ", start, stop)
-    while place >= 0 and (text[place - 1] in "\\/ " or text.startswith(" ", place + 1)):
-        place = text.rfind(" ", start, place)
-    return place
-
-
-def _find_in_code(text: str, start: int, stop: int) -> int:
-    """Return the best blank of a range of C++; -1 if there is none.
-
-    That is the last one in the fewest brackets: after a comma, after an assignment, before the return type of a lambda, or
-    else any. An assignment outside of brackets is better than commas in lists of template arguments.
-    """
-    comma, depth = _outermost(text, ", ", start, stop)
-    if depth > 1:
-        place, outside = _outermost(text, " = ", start, stop)
-        if place >= 0 and (outside == 0 or comma < 0):
-            return place + 2
-    if comma >= 0:
-        return comma + 1
-    places = (_outermost(text, sign, start, stop)[0] for sign in (" -x ", " "))
-    return next((place for place in places if place >= 0), -1)
-
-
-def _outermost(text: str, sign: str, start: int, stop: int) -> tuple[int, int]:
-    """Return the place of the last `sign` in the fewest brackets, and their number; -1 if there is none."""
-    found, least = -1, 99
-    place = text.rfind(sign, start, stop)
-    while place >= 0 and least > (sign == ", "):
-        before = text[:place]
-        opened = before.count("(") + before.count("{") - before.count(")") - before.count("}")
-        depth = opened + 2 * (before.count("<") - before.count(">"))
-        if depth < least and (sign != " " or _is_between_words(text, place)):
-            found, least = place, depth
-        place = text.rfind(sign, start, place + len(sign) - 1)
-    return found, least
-
-
-def _is_between_words(text: str, blank: int) -> bool:
-    after_word = not text.endswith(("return", "throw"), 0, blank)
-    return after_word and not text.startswith((" ", "= "), blank + 1)
 
 
 def sorted_includes(*headers: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@
 
 template struct opgen::Operator<fuse::_ops::opgen_add_out,
     void(const at::Tensor&, const at::Tensor&, at::Tensor&)>;
-template struct opgen::Operator<fuse::_ops::mul, at::Tensor(const at::Tensor&, const at::Tensor&)>;
+template struct opgen::Operator<fuse::_ops::mul,
+    at::Tensor(const at::Tensor&, const at::Tensor&)>;
 template struct opgen::Operator<fuse::_ops::muladd,
     at::Tensor(const at::Tensor&, const at::Tensor&, double)>;

@@ -24,9 +24,7 @@ extern constexpr opgen::DirectKernel<fuse::_ops::opgen_add_out> opgen_kernel_opg
 }  // namespace fuse::cpu
 
 OPGEN_LIBRARY_IMPL(fuse, CPU, m) {
-  m.impl("muladd",
-      opgen::named(opgen::kernel(fuse::cpu::opgen_kernel_muladd), "::fuse::muladd_cpu"));
+  m.impl("muladd", opgen::named(opgen::kernel(fuse::cpu::opgen_kernel_muladd), "::fuse::muladd_cpu"));
   m.impl("mul", opgen::named(opgen::kernel(fuse::cpu::opgen_kernel_mul), "::fuse::mul_cpu"));
-  m.impl("add_out",
-      opgen::named(opgen::kernel(fuse::cpu::opgen_kernel_opgen_add_out), "::fuse::add_out_cpu"));
+  m.impl("add_out", opgen::named(opgen::kernel(fuse::cpu::opgen_kernel_opgen_add_out), "::fuse::add_out_cpu"));
 }

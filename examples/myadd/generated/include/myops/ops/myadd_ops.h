@@ -13,23 +13,28 @@ using namespace opgen::types;
 namespace myops::_ops {
 
 // myadd(Tensor self, Tensor other) -> Tensor
-struct myadd : opgen::Operator<myadd, Tensor(const Tensor&, const Tensor&)> {
+struct myadd : opgen::Operator<myadd,
+    Tensor(const Tensor&, const Tensor&)> {
   static constexpr const char* name = "myops::myadd";
   static constexpr const char* overload_name = "";
-  static constexpr const char* schema_str = "myadd(Tensor self, Tensor other) -> Tensor";
+  static constexpr const char* schema_str =
+      "myadd(Tensor self, Tensor other) -> Tensor";
   static opgen::OperatorSlot slot;
 };
 
 // myadd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
-struct myadd_ : opgen::Operator<myadd_, Tensor&(Tensor&, const Tensor&)> {
+struct myadd_ : opgen::Operator<myadd_,
+    Tensor&(Tensor&, const Tensor&)> {
   static constexpr const char* name = "myops::myadd_";
   static constexpr const char* overload_name = "";
-  static constexpr const char* schema_str = "myadd_(Tensor(a!) self, Tensor other) -> Tensor(a!)";
+  static constexpr const char* schema_str =
+      "myadd_(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   static opgen::OperatorSlot slot;
 };
 
 // myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-struct myadd_out : opgen::Operator<myadd_out, Tensor&(const Tensor&, const Tensor&, Tensor&)> {
+struct myadd_out : opgen::Operator<myadd_out,
+    Tensor&(const Tensor&, const Tensor&, Tensor&)> {
   static constexpr const char* name = "myops::myadd";
   static constexpr const char* overload_name = "out";
   static constexpr const char* schema_str =

@@ -16,7 +16,8 @@ namespace fuse::_ops {
 struct mul : opgen::Operator<mul, at::Tensor(const at::Tensor&, const at::Tensor&)> {
   static constexpr const char* name = "fuse::mul";
   static constexpr const char* overload_name = "";
-  static constexpr const char* schema_str = "mul(Tensor a, Tensor b) -> Tensor";
+  static constexpr const char* schema_str =
+      "mul(Tensor a, Tensor b) -> Tensor";
 };
 
 }  // namespace fuse::_ops

@@ -16,7 +16,8 @@ namespace fuse::_ops {
 struct muladd : opgen::Operator<muladd, at::Tensor(const at::Tensor&, const at::Tensor&, double)> {
   static constexpr const char* name = "fuse::muladd";
   static constexpr const char* overload_name = "";
-  static constexpr const char* schema_str = "muladd(Tensor a, Tensor b, float c) -> Tensor";
+  static constexpr const char* schema_str =
+      "muladd(Tensor a, Tensor b, float c) -> Tensor";
 };
 
 }  // namespace fuse::_ops
