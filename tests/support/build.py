@@ -212,9 +212,9 @@ class Compiler:
                 timeless = ("-Xclang", "-fno-pch-timestamp") if "clang" in self.name else ()
                 run([self.path, *self.flags(), *timeless, "-x", "c++-header", header, "-o", output])
                 stamp.write_text(wanted)
-        # g++ loses the diagnostic pragmas of a precompiled header, so two warnings have to be
-        # switched off again.
-        forgotten = () if "clang" in self.name else ("-Wno-init-list-lifetime", "-Wno-psabi")
+        # g++ loses the diagnostic pragmas of a precompiled header, so a warning has to be switched
+        # off again.
+        forgotten = () if "clang" in self.name else ("-Wno-init-list-lifetime",)
         return (*forgotten, "-include", str(header))
 
     def flags(self) -> tuple[str, ...]:

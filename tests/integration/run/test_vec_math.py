@@ -5,6 +5,8 @@ special ones: infinities, NaN, zeros with signs, subnormal numbers, the ends of 
 from __future__ import annotations
 
 import platform
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -141,3 +143,28 @@ def test_vectors_are_passed_between_instruction_sets(tmp_path: Path, flags: str)
         command += [f"-I{INCLUDE}", str(_KERNELS), "-o", str(tmp_path / "flags")]
         run([*command, str(runtime), f"-Wl,-rpath,{runtime.parent}"])
         assert float(run([tmp_path / "flags"])) < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="registers of x86-64")
+def test_only_native_vectors_by_value_are_warned_of(tmp_path: Path) -> None:
+    """Protects authors who pass the compiler's own vectors of 32 bytes by value from crashes: the headers switch no
+    warning off. The runtime's vectors and masks cause none.
+    """
+    source = tmp_path / "by_value.cpp"
+    source.write_text(
+        "#include <opgen/kernel.h>\n#include <opgen/cpu/vec_functions.h>\n"
+        "using V = opgen::Vec<float>;\n"
+        "V root(V x) { return select(~(x < V(0)), opgen::vec::exp2(x), x); }\n"
+        "#ifdef NATIVE\n"
+        "typedef float Native __attribute__((vector_size(32)));\n"
+        "Native twice(Native x) { return x + x; }\n"
+        "#endif\n"
+    )
+    for compiler in compilers():
+        command = [compiler.path, "-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}"]
+        command += ["-c", str(source), "-o", str(tmp_path / "by_value.o")]
+        run(command)
+        done = subprocess.run([*command, "-DNATIVE"], capture_output=True, text=True, check=False)
+        found = re.findall(r"(\w+\.\w+):(\d+):.*psabi", done.stderr)
+        assert {*found} == {("by_value.cpp", "7")}, done.stderr

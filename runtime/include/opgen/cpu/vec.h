@@ -9,10 +9,6 @@
 
 #include "opgen/core/macros.h"
 
-// Functions here return native vectors of 32 bytes, such as masks. They are inlined, but compilers
-// warn, at the end of the source, that the ABI of such functions depends on the processor.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace opgen {
 
 namespace detail {
@@ -47,8 +43,8 @@ struct WrappingVector<T, bytes, true> {
   typedef std::make_unsigned_t<T> type __attribute__((vector_size(bytes)));
 };
 
-// Returns a value that the compiler must compute as it is written: -ffast-math and its parts let it
-// combine a sum with the next one, and a rounding trick or the lost digits of a sum disappear.
+// The compiler must compute the value as it is written: -ffast-math and its parts let it combine a
+// sum with the next one, and a rounding trick or the lost digits of a sum disappear.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
 #if defined(__x86_64__)
 #define OPGEN_VECTOR_REGISTER "+x"
@@ -58,16 +54,14 @@ struct WrappingVector<T, bytes, true> {
 #define OPGEN_VECTOR_REGISTER "+m"
 #endif
 template <class V>
-OPGEN_ALWAYS_INLINE V as_written(const V& value) noexcept {
+OPGEN_ALWAYS_INLINE void keep_as_written(V& value) noexcept {
   // A register of every processor has 16 bytes.
   typedef int Part __attribute__((vector_size(16)));
   constexpr std::size_t count = sizeof(V) / sizeof(Part);
   Part parts[count];
   std::memcpy(parts, &value, sizeof value);
   for (std::size_t i = 0; i < count; ++i) asm("" : OPGEN_VECTOR_REGISTER(parts[i]));
-  V result;
-  std::memcpy(&result, parts, sizeof result);
-  return result;
+  std::memcpy(&value, parts, sizeof value);
 }
 #undef OPGEN_VECTOR_REGISTER
 // In double, because quotients of floats become products with an estimate of the reciprocal.
@@ -76,24 +70,26 @@ struct WideOf {
   typedef double type __attribute__((vector_size(2 * bytes)));
 };
 template <class T, int bytes, class V>
-OPGEN_ALWAYS_INLINE V quotient(const V& a, const V& b) noexcept {
+OPGEN_ALWAYS_INLINE void divide(V& a, const V& b) noexcept {
   if constexpr (std::is_same_v<T, float>) {
     using Wide = typename WideOf<bytes>::type;
-    const Wide ratio = as_written<Wide>(__builtin_convertvector(a, Wide)) /
-                       as_written<Wide>(__builtin_convertvector(b, Wide));
-    return __builtin_convertvector(as_written<Wide>(ratio), V);
+    Wide ratio = __builtin_convertvector(a, Wide), divisor = __builtin_convertvector(b, Wide);
+    keep_as_written(ratio);
+    keep_as_written(divisor);
+    ratio /= divisor;
+    keep_as_written(ratio);
+    a = __builtin_convertvector(ratio, V);
   } else {
-    return as_written<V>(a / b);
+    a /= b;
+    keep_as_written(a);
   }
 }
 #else
 template <class V>
-OPGEN_ALWAYS_INLINE const V& as_written(const V& value) noexcept {
-  return value;
-}
+OPGEN_ALWAYS_INLINE void keep_as_written(V&) noexcept {}
 template <class T, int bytes, class V>
-OPGEN_ALWAYS_INLINE V quotient(const V& a, const V& b) noexcept {
-  return a / b;
+OPGEN_ALWAYS_INLINE void divide(V& a, const V& b) noexcept {
+  a /= b;
 }
 #endif
 
@@ -107,7 +103,7 @@ struct Vec {
   static constexpr std::int64_t size = bytes / static_cast<std::int64_t>(sizeof(T));
   // An integer of the size of an element: all bits of a lane are set where a comparison is true.
   using Lane = typename detail::LaneOf<sizeof(T)>::type;
-  typedef Lane Mask __attribute__((vector_size(bytes)));
+  using Mask = Vec<Lane, bytes>;
 
   Native values;
 
@@ -136,18 +132,20 @@ struct Vec {
   OPGEN_ALWAYS_INLINE T operator[](std::int64_t i) const noexcept { return values[i]; }
 
   OPGEN_ALWAYS_INLINE friend Vec operator+(const Vec& a, const Vec& b) noexcept {
-    return of_wrapped(a.wrapped() + b.wrapped());
+    return of_wrapped((Wrapped)a.values + (Wrapped)b.values);
   }
   OPGEN_ALWAYS_INLINE friend Vec operator-(const Vec& a, const Vec& b) noexcept {
-    return of_wrapped(a.wrapped() - b.wrapped());
+    return of_wrapped((Wrapped)a.values - (Wrapped)b.values);
   }
   OPGEN_ALWAYS_INLINE friend Vec operator*(const Vec& a, const Vec& b) noexcept {
-    return of_wrapped(a.wrapped() * b.wrapped());
+    return of_wrapped((Wrapped)a.values * (Wrapped)b.values);
   }
   OPGEN_ALWAYS_INLINE friend Vec operator/(const Vec& a, const Vec& b) noexcept {
-    return of(detail::quotient<T, bytes>(a.values, b.values));
+    Vec result = a;
+    detail::divide<T, bytes>(result.values, b.values);
+    return result;
   }
-  OPGEN_ALWAYS_INLINE Vec operator-() const noexcept { return of_wrapped(-wrapped()); }
+  OPGEN_ALWAYS_INLINE Vec operator-() const noexcept { return of_wrapped(-(Wrapped)values); }
   // If an element of either is NaN, the result is that of `b`.
   OPGEN_ALWAYS_INLINE friend Vec min(const Vec& a, const Vec& b) noexcept {
     return of(a.values < b.values ? a.values : b.values);
@@ -157,22 +155,22 @@ struct Vec {
   }
 
   OPGEN_ALWAYS_INLINE friend Mask operator==(const Vec& a, const Vec& b) noexcept {
-    return a.values == b.values;
+    return Mask::of(a.values == b.values);
   }
   OPGEN_ALWAYS_INLINE friend Mask operator!=(const Vec& a, const Vec& b) noexcept {
-    return a.values != b.values;
+    return Mask::of(a.values != b.values);
   }
   OPGEN_ALWAYS_INLINE friend Mask operator<(const Vec& a, const Vec& b) noexcept {
-    return a.values < b.values;
+    return Mask::of(a.values < b.values);
   }
   OPGEN_ALWAYS_INLINE friend Mask operator<=(const Vec& a, const Vec& b) noexcept {
-    return a.values <= b.values;
+    return Mask::of(a.values <= b.values);
   }
   OPGEN_ALWAYS_INLINE friend Mask operator>(const Vec& a, const Vec& b) noexcept {
-    return a.values > b.values;
+    return Mask::of(a.values > b.values);
   }
   OPGEN_ALWAYS_INLINE friend Mask operator>=(const Vec& a, const Vec& b) noexcept {
-    return a.values >= b.values;
+    return Mask::of(a.values >= b.values);
   }
   // An element of `a` where the mask is set, else of `b`.
   OPGEN_ALWAYS_INLINE friend Vec select(const Mask& mask, const Vec& a, const Vec& b) noexcept {
@@ -180,31 +178,47 @@ struct Vec {
     // nvcc, which only reads this, stops at a conditional operator on vectors.
     return from_bits((mask & a.bits()) | (~mask & b.bits()));
 #else
-    return of(mask ? a.values : b.values);
+    return of(mask.values ? a.values : b.values);
 #endif
   }
   // a * b + c, rounded once if the processor has such an instruction and the loop uses it.
   OPGEN_ALWAYS_INLINE friend Vec multiply_add(const Vec& a, const Vec& b, const Vec& c) noexcept {
     // (x * y + x would become x * (y + 1).)
-    return of_wrapped(a.wrapped() * b.wrapped() + detail::as_written(c.wrapped()));
+    Vec addend = c;
+    detail::keep_as_written(addend.values);
+    return of_wrapped((Wrapped)a.values * (Wrapped)b.values + (Wrapped)addend.values);
   }
 
   // The bits of the elements, and back.
   OPGEN_ALWAYS_INLINE Mask bits() const noexcept {
-    return __builtin_bit_cast(Mask, values);
+    return Mask::of(__builtin_bit_cast(typename Mask::Native, values));
   }
   OPGEN_ALWAYS_INLINE static Vec from_bits(const Mask& bits) noexcept {
-    return of(__builtin_bit_cast(Native, bits));
+    return of(__builtin_bit_cast(Native, bits.values));
   }
+  // Of integers; >> keeps the sign.
+  OPGEN_ALWAYS_INLINE friend Vec operator&(const Vec& a, const Vec& b) noexcept {
+    return of(a.values & b.values);
+  }
+  OPGEN_ALWAYS_INLINE friend Vec operator|(const Vec& a, const Vec& b) noexcept {
+    return of(a.values | b.values);
+  }
+  OPGEN_ALWAYS_INLINE friend Vec operator^(const Vec& a, const Vec& b) noexcept {
+    return of(a.values ^ b.values);
+  }
+  OPGEN_ALWAYS_INLINE Vec operator~() const noexcept { return of(~values); }
+  OPGEN_ALWAYS_INLINE Vec operator<<(int count) const noexcept {
+    return of((Native)((Wrapped)values << count));
+  }
+  OPGEN_ALWAYS_INLINE Vec operator>>(int count) const noexcept { return of(values >> count); }
 
  private:
   using Wrapped = typename detail::WrappingVector<T, bytes>::type;
 
-  OPGEN_ALWAYS_INLINE Wrapped wrapped() const noexcept {
-    return (Wrapped)values;
-  }
-  OPGEN_ALWAYS_INLINE static Vec of_wrapped(const Wrapped& result) noexcept {
-    return of((Native)detail::as_written(result));
+  OPGEN_ALWAYS_INLINE static Vec of_wrapped(const Wrapped& value) noexcept {
+    Vec result = of((Native)value);
+    if constexpr (std::is_floating_point_v<T>) detail::keep_as_written(result.values);
+    return result;
   }
 };
 

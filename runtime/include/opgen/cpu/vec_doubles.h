@@ -49,7 +49,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> any_log_fraction(const Doubles<bytes>& x,
                                                     Doubles<bytes>& e) noexcept {
   using V = Doubles<bytes>;
   const typename V::Mask small = x < V(0x1p-1022);
-  WideWrapping<bytes> biased;
+  WideUnsigned<bytes> biased;
   const V f = log_fraction(select(small, x * V(0x1p54), x), biased);
   e = exponent_of<bytes>(biased) - select(small, V(54.0), V(0.0));
   return f;
@@ -309,11 +309,10 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> log1p(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
   const V u = x + V(1.0);
-  detail::WideWrapping<bytes> biased;
+  detail::WideUnsigned<bytes> biased;
   const V rounded = detail::log_fraction(u, biased);
   // (1 + x) / 2^e - 1 without the rounding of 1 + x; beyond 2^54, the 1 does not count.
-  const detail::WideWrapping<bytes> scale_bits = (std::uint64_t(2047) - biased) << 52;
-  const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, scale_bits));
+  const V scale = V::from_bits(((2047 - biased) << 52).bits());
   const V scaled = x * scale, below = scale - V(1.0);
   const V f = below + scaled;
   const V error = (scaled - (f - below)) * (V(1.0) - f);
@@ -335,8 +334,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> expm1(const Doubles<bytes>& x) noexcept {
   const V r = first - second;
   // (exp(r) - 1 + 1 - 2^-n) 2^n, with what the sum and r lack; from 60 on, 2^-n does not count.
   const V inverse = V(detail::kWideRounder) - min(V(60.0), n);
-  const V less = V(1.0) - detail::wide_scale_of<bytes>(
-                              __builtin_bit_cast(detail::WideWrapping<bytes>, inverse.bits()));
+  const V less = V(1.0) - detail::wide_scale_of<bytes>(inverse.bits());
   const V whole = less + r;
   const V lost = (r - (whole - less)) + ((first - r) - second);
   const V y = detail::times_power(whole + (r * r * detail::exp_polynomial(r) + lost), n, sum);

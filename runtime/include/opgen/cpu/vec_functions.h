@@ -81,8 +81,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> expm1(const Floats<bytes>& x) noexcept {
   const typename V::Mask shifted = sum.bits();
   // (1 + tail) 2^n - 1, without the rounding of 1 + tail where that counts. Halves, because 2^128
   // is infinite.
-  const V half = detail::scale_of<bytes>(__builtin_bit_cast(
-      typename V::Mask, __builtin_bit_cast(detail::Wrapping<bytes>, shifted) - 1u));
+  const V half = detail::scale_of<bytes>(shifted - 1);
   // Where half - 1/2 would be rounded, the products are small enough for the 1/2.
   const typename V::Mask large = x > V(16.0f);
   const V inner = select(large, V(-0.5f), half - V(0.5f)), outer = select(large, half, V(0.0f));

@@ -59,16 +59,8 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> with_sign(const Vec<T, bytes>& x,
   using V = Vec<T, bytes>;
   return V::from_bits(x.bits() | (y.bits() & std::numeric_limits<typename V::Lane>::min()));
 }
-// Integers of the size of an element for arithmetic that wraps around.
-template <class T, int bytes>
-struct WrappingOf {
-  typedef std::make_unsigned_t<typename Vec<T, bytes>::Lane> type
-      __attribute__((vector_size(bytes)));
-};
 template <int bytes>
-using Wrapping = typename WrappingOf<float, bytes>::type;
-template <int bytes>
-using WideWrapping = typename WrappingOf<double, bytes>::type;
+using WideUnsigned = Vec<std::uint64_t, bytes>;
 
 // Functions below return several vectors by reference: g++ keeps a structure of vectors in memory.
 
@@ -94,15 +86,12 @@ OPGEN_ALWAYS_INLINE Floats<bytes> exp_tail(const Floats<bytes>& x,
 // 2^n of the n in the low bits, for n from -126 to 127.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> scale_of(const typename Floats<bytes>::Mask& shifted) noexcept {
-  const auto n = __builtin_bit_cast(Wrapping<bytes>, shifted);
-  const Wrapping<bytes> bits = (n << 23) + (127u << 23);
-  return Floats<bytes>::of(__builtin_bit_cast(typename Floats<bytes>::Native, bits));
+  return Floats<bytes>::from_bits((shifted << 23) + (127 << 23));
 }
 // The same for n from -1022 to 1023.
 template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> wide_scale_of(const WideWrapping<bytes>& shifted) noexcept {
-  const WideWrapping<bytes> bits = (shifted << 52) + (std::uint64_t(1023) << 52);
-  return Doubles<bytes>::of(__builtin_bit_cast(typename Doubles<bytes>::Native, bits));
+OPGEN_ALWAYS_INLINE Doubles<bytes> wide_scale_of(const typename Doubles<bytes>::Mask& shifted) noexcept {
+  return Doubles<bytes>::from_bits((shifted << 52) + (std::int64_t(1023) << 52));
 }
 #ifdef OPGEN_ROWS_AVX512
 // value * 2^n: one instruction, which rounds once.
@@ -125,12 +114,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
     return times_power_of_two(tail + Floats<bytes>(1.0f), n);
   }
 #endif
-  using Mask = typename Floats<bytes>::Mask;
-  const Mask half = shifted >> 1;
-  const Wrapping<bytes> other =
-      __builtin_bit_cast(Wrapping<bytes>, shifted) - __builtin_bit_cast(Wrapping<bytes>, half);
-  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(__builtin_bit_cast(Mask, other)) *
-         scale_of<bytes>(half);
+  const typename Floats<bytes>::Mask half = shifted >> 1;
+  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(shifted - half) * scale_of<bytes>(half);
 }
 // value * 2^n, for n from -186 to 60: with 2^-60 last, because 2^n may be subnormal where the
 // product is not. The low bits of `shifted` are n.
@@ -141,8 +126,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> scaled_down(
 #ifdef OPGEN_ROWS_AVX512
   if constexpr (bytes == 64) return times_power_of_two(value, V::from_bits(shifted) - V(kRounder));
 #endif
-  const auto n = __builtin_bit_cast(Wrapping<bytes>, shifted);
-  const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, (n << 23) + (187u << 23)));
+  const V scale = V::from_bits((shifted << 23) + (187 << 23));
   return value * scale * V(0x1p-60f);
 }
 // exp(x + rest) is (1 + result) * 2^n, for a sum from -106 to 0. The low bits of `shifted` are n.
@@ -174,7 +158,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log_of(const typename Floats<bytes>::Mask& e,
   constexpr float c[] = {0x1.555554p-2f,  -0x1.fffffcp-3f, 0x1.999d5ap-3f,
                          -0x1.555b4ap-3f, 0x1.23d21ap-3f,  -0x1.fcf4c6p-4f,
                          0x1.dea282p-4f,  -0x1.d635bcp-4f, 0x1.1d8ea6p-4f};
-  const V power = V::of(__builtin_convertvector(e, typename V::Native));
+  const V power = V::of(__builtin_convertvector(e.values, typename V::Native));
   const V square = f * f;
   V rest = multiply_add(square * f, polynomial(f, c), error);
   rest = multiply_add(power, V(-0x1.bd0106p-13f), rest);
@@ -186,11 +170,10 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> log_fraction(const Floats<bytes>& x,
                                                typename Floats<bytes>::Mask& e) noexcept {
   using V = Floats<bytes>;
-  constexpr std::uint32_t half_root = 0x3f3504f3;  // sqrt(1/2)
-  const Wrapping<bytes> above = __builtin_bit_cast(Wrapping<bytes>, x.bits()) - half_root;
-  e = __builtin_bit_cast(typename V::Mask, above) >> 23;
-  const Wrapping<bytes> bits = (above & 0x007fffffu) + half_root;
-  return V::of(__builtin_bit_cast(typename V::Native, bits)) - V(1.0f);
+  constexpr std::int32_t half_root = 0x3f3504f3;  // sqrt(1/2)
+  const typename V::Mask above = x.bits() - half_root;
+  e = above >> 23;
+  return V::from_bits((above & 0x007fffff) + half_root) - V(1.0f);
 }
 // `y`, the logarithm of x, unless x is 0, infinite, negative or NaN.
 template <class T, int bytes>
@@ -224,16 +207,6 @@ OPGEN_ALWAYS_INLINE Half upper_half(const Whole& x) noexcept {
     return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
   }
 }
-template <class Whole, class Half>
-OPGEN_ALWAYS_INLINE Whole joined(const Half& low, const Half& high) noexcept {
-  if constexpr (sizeof(Whole) == 16) {
-    return __builtin_shufflevector(low, high, 0, 1, 2, 3);
-  } else if constexpr (sizeof(Whole) == 32) {
-    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
-  } else {
-    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  }
-}
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> lower_doubles(const Floats<bytes>& x) noexcept {
   using Half = typename HalfOf<float, bytes>::type;
@@ -252,7 +225,15 @@ OPGEN_ALWAYS_INLINE Floats<bytes> narrowed(const Doubles<bytes>& lower,
   using Half = typename HalfOf<float, bytes>::type;
   const Half low = __builtin_convertvector(lower.values, Half);
   const Half high = __builtin_convertvector(upper.values, Half);
-  return Floats<bytes>::of(joined<typename Floats<bytes>::Native>(low, high));
+  using V = Floats<bytes>;
+  if constexpr (bytes == 16) {
+    return V::of(__builtin_shufflevector(low, high, 0, 1, 2, 3));
+  } else if constexpr (bytes == 32) {
+    return V::of(__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7));
+  } else {
+    return V::of(__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+                                         14, 15));
+  }
 }
 template <class Mask>
 OPGEN_ALWAYS_INLINE bool any(const Mask& mask) noexcept {
@@ -311,22 +292,20 @@ inline constexpr float kMostAngle = 0x1p20f;
 // result is from sqrt(1/2) to sqrt(2). `biased` is e + 1024.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> log_fraction(const Doubles<bytes>& x,
-                                                WideWrapping<bytes>& biased) noexcept {
+                                                WideUnsigned<bytes>& biased) noexcept {
   using V = Doubles<bytes>;
   constexpr std::uint64_t half_root = 0x3fe6a09e667f3bcd;  // sqrt(1/2)
   // With 1024, because processors shift signed 64-bit numbers slowly.
-  const WideWrapping<bytes> above =
-      __builtin_bit_cast(WideWrapping<bytes>, x.bits()) - half_root + (std::uint64_t(1024) << 52);
+  const WideUnsigned<bytes> above =
+      WideUnsigned<bytes>::from_bits(x.bits()) - half_root + (std::uint64_t(1024) << 52);
   biased = above >> 52;
-  const WideWrapping<bytes> bits = (above & 0x000fffffffffffff) + half_root;
-  return V::from_bits(__builtin_bit_cast(typename V::Mask, bits)) - V(1.0);
+  return V::from_bits(((above & 0x000fffffffffffff) + half_root).bits()) - V(1.0);
 }
 // e of `biased`.
 template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> exponent_of(const WideWrapping<bytes>& biased) noexcept {
+OPGEN_ALWAYS_INLINE Doubles<bytes> exponent_of(const WideUnsigned<bytes>& biased) noexcept {
   using V = Doubles<bytes>;
-  const WideWrapping<bytes> bits = biased | std::uint64_t(0x4330000000000000);
-  return V::from_bits(__builtin_bit_cast(typename V::Mask, bits)) - V(0x1p52 + 1024);
+  return V::from_bits((biased | 0x4330000000000000).bits()) - V(0x1p52 + 1024);
 }
 
 // log2 of positive numbers, with 44 bits. -1e300 for 0, 1e300 for infinity.
@@ -335,7 +314,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> log2_of(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
   constexpr double c[] = {0x1.71547652b8250p+1, 0x1.ec709dc53e155p-1, 0x1.2776c290c2449p-1,
                           0x1.a61a3127f9858p-2, 0x1.4794e6127b0dep-2, 0x1.21b7f057b2a99p-2};
-  WideWrapping<bytes> biased;
+  WideUnsigned<bytes> biased;
   const V f = log_fraction(x, biased);
   const V e = exponent_of<bytes>(biased);
   const V s = f / (f + V(2.0));
@@ -354,10 +333,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp2_of(const Doubles<bytes>& x) noexcept {
   const V shifted = bounded + V(kWideRounder);
   const V r = bounded - (shifted - V(kWideRounder));
   // The low bits of `shifted` are the integer; the shift removes the others.
-  const WideWrapping<bytes> bits =
-      (__builtin_bit_cast(WideWrapping<bytes>, shifted.bits()) << 52) + (std::uint64_t(1023) << 52);
-  const V scale = V::of(__builtin_bit_cast(typename V::Native, bits));
-  return polynomial(r, c) * scale;
+  return polynomial(r, c) * wide_scale_of<bytes>(shifted.bits());
 }
 
 }  // namespace detail
@@ -395,9 +371,8 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> times_power(const Doubles<bytes>& value, cons
 #endif
   using V = Doubles<bytes>;
   const V half = multiply_add(n, V(0.5), V(kWideRounder));
-  const auto lower = __builtin_bit_cast(WideWrapping<bytes>, half.bits());
-  const auto other = __builtin_bit_cast(WideWrapping<bytes>, sum.bits()) - lower;
-  return value * wide_scale_of<bytes>(other) * wide_scale_of<bytes>(lower);
+  const typename V::Mask lower = half.bits();
+  return value * wide_scale_of<bytes>(sum.bits() - lower) * wide_scale_of<bytes>(lower);
 }
 
 }  // namespace detail

@@ -197,7 +197,7 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> halves_of(const Vec<T, bytes>& a, const Vec<T,
 #if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
   return V::of(__builtin_shufflevector(a.values, b.values, lane(i)...));
 #else
-  return V::of(__builtin_shuffle(a.values, b.values, typename V::Mask{lane(i)...}));
+  return V::of(__builtin_shuffle(a.values, b.values, typename V::Mask::Native{lane(i)...}));
 #endif
 }
 // Combines the lanes of each of `count` vectors, whose segments are those of one row each, until
