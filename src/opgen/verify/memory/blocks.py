@@ -16,7 +16,7 @@ from opgen.verify.calls.specs import (
     Layout,
     TensorSpec,
     array_dtype,
-    contiguous_strides,
+    dense_layout,
     span,
     stored,
 )
@@ -67,7 +67,7 @@ class Memory:
 
     def block(self, spec: TensorSpec) -> Block:
         """Return a block with the elements of a tensor; all its other bytes are `mark`."""
-        layout = spec.layout or _dense(spec)
+        layout = spec.layout or dense_layout(spec)
         bytes_ = layout.count * spec.itemsize
         pages = max(1, -(-(bytes_ + 2 * layout.alignment) // _PAGE))
         start = self._pages(pages)
@@ -198,10 +198,6 @@ class Changes:
         self.elements = elements
         self.between = between
         self.beyond = beyond
-
-
-def _dense(spec: TensorSpec) -> Layout:
-    return Layout(contiguous_strides(spec.shape), 0, spec.count)
 
 
 _CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "complex": 5, "bool": 6}
