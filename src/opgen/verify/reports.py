@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import html
+import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
@@ -20,7 +22,7 @@ from opgen.diagnostics import (
     counted,
     describe,
 )
-from opgen.emit.common.base import GeneratedFile, Record, generated
+from opgen.emit.common.base import generated
 from opgen.emit.reports.explain import build_code_page
 from opgen.templating.render import Renderer
 from opgen.verify import codes
@@ -38,6 +40,7 @@ from opgen.verify.subjects import CALLS, CONCURRENT, LARGE, STRIDED
 
 _WIDTH = 116
 _RED, _GREEN, _YELLOW, _BOLD, _RESET = "\x1b[1;31m", "\x1b[32m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
+_COLORS = re.compile(r"\x1b\[[\d;]*m")
 # Reasons that are listed, of all for which something was not tested.
 _MOST_REASONS = 8
 
@@ -48,27 +51,37 @@ def render_terminal(found: Verification, *, color: bool = False) -> str:
     return "".join([*findings, render_rest(found, color=color)])
 
 
+def _rendered(lines: Iterable[str], color: bool) -> str:
+    text = "\n".join(lines)
+    return text if color else _COLORS.sub("", text)
+
+
 def render_findings(report: OperatorReport, *, color: bool = False) -> str:
     """Return the findings of one operator, each with an empty line behind it.
 
     A call that reads or writes what it should not returns something else each time: what follows from that is named only.
     """
     own, follows = split_findings(report)
-    lines = [line for v in own for line in _finding(report, v, color)]
+    lines = [line for v in own for line in _finding(report, v)]
     if follows:
         root = own[0]
         names = ", ".join(f"{codes.PROPERTIES[v.property]} {v.property}" for v in follows)
         text = f"{report.name}: also violated, perhaps because of {root.property}: {names}"
         lines += [*textwrap.wrap(text, _WIDTH, subsequent_indent="  "), ""]
-    return "".join(f"{line}\n" for line in lines)
+    return _rendered([*lines, ""] if lines else (), color)
+
+
+def failed(report: OperatorReport) -> list[Verdict]:
+    """Return the violated properties."""
+    return [v for v in report.verdicts if v.status == FAILED]
 
 
 def split_findings(report: OperatorReport) -> tuple[list[Verdict], list[Verdict]]:
     """Return the violated properties, a root cause first, and those that may follow from it."""
-    failed = [v for v in report.verdicts if v.status == FAILED]
-    root = next((v for name in _ROOTS for v in failed if v.property == name), None)
-    follows = [v for v in failed if v is not root and root and _can_follow(v)]
-    own = [v for v in failed if v not in follows]
+    found = failed(report)
+    root = next((v for name in _ROOTS for v in found if v.property == name), None)
+    follows = [v for v in found if v is not root and root and _can_follow(v)]
+    own = [v for v in found if v not in follows]
     return sorted(own, key=lambda v: v is not root), follows
 
 
@@ -83,9 +96,7 @@ def _can_follow(verdict: Verdict) -> bool:
 
 def render_rest(found: Verification, *, color: bool = False) -> str:
     """Return what was not tested, which operators are not certified, and a summary."""
-    return "\n".join(
-        [*_untested(found, color), *_uncertified(found, color), _summary(found, color)]
-    )
+    return _rendered([*_untested(found), *_uncertified(found), _summary(found)], color)
 
 
 # An operator is certified if no property is violated, and so many of its accepted calls were of each kind.
@@ -94,8 +105,8 @@ _ENOUGH = {CALLS: 50, LARGE: 20, STRIDED: 4}
 
 def lacking(report: OperatorReport) -> list[str]:
     """Return what an operator lacks for a certificate, in words; nothing if it is certified."""
-    failed = sum(v.status == FAILED for v in report.verdicts)
-    found = [f"{counted(failed, 'property', 'properties')} violated"] if failed else []
+    count = len(failed(report))
+    found = [f"{counted(count, 'property', 'properties')} violated"] if count else []
     wanted = _ENOUGH if report.takes_tensors else {CALLS: _ENOUGH[CALLS]}
     for what, least in wanted.items():
         if (count := report.reached.get(what, 0)) < least:
@@ -103,14 +114,14 @@ def lacking(report: OperatorReport) -> list[str]:
     return found
 
 
-def _uncertified(found: Verification, color: bool) -> Iterator[str]:
+def _uncertified(found: Verification) -> Iterator[str]:
     if found.request.properties:
         # Some properties alone are no certificate.
         return
     left = [r for r in found.operators if lacking(r) and not all(map(_does_not_apply, r.verdicts))]
-    short = [r for r in left if not any(v.status == FAILED for v in r.verdicts)]
+    short = [r for r in left if not failed(r)]
     if short:
-        yield _paint(color, _YELLOW, "not certified, as few calls were accepted:")
+        yield f"{_YELLOW}not certified, as few calls were accepted:{_RESET}"
         for report in short:
             reached = ", ".join(_reached(report)) or "no call"
             yield from _wrapped(f"{report.name}: {'; '.join(lacking(report))} ({reached})")
@@ -128,14 +139,12 @@ def _does_not_apply(verdict: Verdict) -> bool:
 
 def progress_line(report: OperatorReport, *, color: bool = False) -> str:
     """Return one line for an operator: its name, and the properties that it violates."""
-    failed = [v.property for v in report.verdicts if v.status == FAILED]
-    if failed:
-        return f"{report.name}: {_paint(color, _RED, ', '.join(failed))}"
-    passed = sum(v.status == PASSED for v in report.verdicts)
-    untested = sum(v.status == NOT_TESTED for v in report.verdicts)
-    more = f", {untested} not tested" if untested else ""
-    more += "".join(f", {text}" for text in _reached(report))
-    return f"{report.name}: {_paint(color, _GREEN, f'{passed} hold')}{more}"
+    if names := ", ".join(v.property for v in failed(report)):
+        return _rendered([f"{report.name}: {_RED}{names}{_RESET}"], color)
+    total = counts([report])
+    line = f"{report.name}: {_GREEN}{total.get(PASSED, 0)} hold{_RESET}"
+    untested = [f"{total[NOT_TESTED]} not tested"] if NOT_TESTED in total else []
+    return _rendered([", ".join([line, *untested, *_reached(report)])], color)
 
 
 def _reached(report: OperatorReport) -> Iterator[str]:
@@ -150,14 +159,9 @@ def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
-def _paint(color: bool, style: str, text: str) -> str:
-    return f"{style}{text}{_RESET}" if color else text
-
-
-def _finding(report: OperatorReport, verdict: Verdict, color: bool) -> Iterator[str]:
+def _finding(report: OperatorReport, verdict: Verdict) -> Iterator[str]:
     code = codes.PROPERTIES[verdict.property]
-    head = _paint(color, _RED, f"{code} {verdict.property}")
-    yield f"{_paint(color, _BOLD, report.name)}: {head}"
+    yield f"{_BOLD}{report.name}{_RESET}: {_RED}{code} {verdict.property}{_RESET}"
     for shown in verdict.findings:
         yield from _wrapped(shown.message)
         if shown.call:
@@ -166,15 +170,17 @@ def _finding(report: OperatorReport, verdict: Verdict, color: bool) -> Iterator[
     yield ""
 
 
-def _untested(found: Verification, color: bool) -> Iterator[str]:
-    reasons: Counter[tuple[str, str]] = Counter()
-    for report in found.operators:
-        for verdict in report.verdicts:
-            if verdict.status == NOT_TESTED:
-                reasons[(verdict.property, verdict.reason)] += 1
+def _reasons(found: Verification) -> Counter[tuple[str, str]]:
+    """Return why properties were not tested, and of how many operators."""
+    verdicts = (v for report in found.operators for v in report.verdicts)
+    return Counter((v.property, v.reason) for v in verdicts if v.status == NOT_TESTED)
+
+
+def _untested(found: Verification) -> Iterator[str]:
+    reasons = _reasons(found)
     if not reasons:
         return
-    yield _paint(color, _YELLOW, "not tested:")
+    yield f"{_YELLOW}not tested:{_RESET}"
     for (name, reason), count in reasons.most_common(_MOST_REASONS):
         yield from _wrapped(f"{counted(count, 'operator')}, {name}: {reason}")
     if len(reasons) > _MOST_REASONS:
@@ -182,28 +188,19 @@ def _untested(found: Verification, color: bool) -> Iterator[str]:
     yield ""
 
 
-def _summary(found: Verification, color: bool) -> str:
-    total = counts(found.operators)
-    failing = sum(any(v.status == FAILED for v in r.verdicts) for r in found.operators)
-    asked = sum(total.get(s, 0) for s in (PASSED, FAILED, NOT_TESTED))
-    untested = total.get(NOT_TESTED, 0)
-    share = 100 * untested / asked if asked else 0.0
+def _summary(found: Verification) -> str:
+    total = Counter(counts(found.operators))
+    failing = sum(bool(failed(r)) for r in found.operators)
+    asked, untested = total[PASSED] + total[FAILED] + total[NOT_TESTED], total[NOT_TESTED]
+    violated = f"{_RED}{total[FAILED]} violated in {counted(failing, 'operator')}{_RESET}"
+    share = f"{untested} not tested ({100 * untested / asked if asked else 0.0:.1f} %)"
     parts = [
         f"{counted(len(found.operators), 'operator')}, {counted(asked, 'verdict')} in {found.seconds:.0f} s: ",
-        (
-            _paint(
-                color, _RED, f"{total.get(FAILED, 0)} violated in {counted(failing, 'operator')}"
-            )
-            if failing
-            else "none violated"
-        ),
-        f", {total.get(PASSED, 0)} hold, ",
-        _paint(color and untested > 0, _YELLOW, f"{untested} not tested ({share:.1f} %)"),
+        violated if failing else "none violated",
+        f", {total[PASSED]} hold, {f'{_YELLOW}{share}{_RESET}' if untested else share}",
+        f", {total[EXCLUDED]} excluded by the author" if total[EXCLUDED] else "",
+        f"; {total[NOT_APPLICABLE]} do not apply (--seed {found.request.seed})",
     ]
-    excluded = total.get(EXCLUDED, 0)
-    parts.append(f", {excluded} excluded by the author" if excluded else "")
-    parts.append(f"; {total.get(NOT_APPLICABLE, 0)} do not apply")
-    parts.append(f" (--seed {found.request.seed})")
     if not found.has_guard:
         parts.append("\nMemory of new tensors was not watched: install a C compiler.")
     return "".join(parts) + "\n"
@@ -237,7 +234,7 @@ def render_junit(found: Verification) -> str:
             "testsuite",
             name=report.name,
             tests=str(len(cases)),
-            failures=str(sum(v.status == FAILED for v in cases)),
+            failures=str(len(failed(report))),
             skipped=str(sum(v.status in (NOT_TESTED, EXCLUDED) for v in cases)),
             time=f"{report.seconds:.3f}",
         )
@@ -268,21 +265,13 @@ def findings(found: Verification) -> Diagnostics:
     sources: dict[str, Source] = {}
     for report in found.operators:
         span = _span(report, sources)
-        for verdict, text in _messages(report):
-            diagnostics.error(
-                codes.PROPERTIES[verdict.property],
-                f"{report.name}: {verdict.property}: {text}",
-                span,
-            )
-    return diagnostics
-
-
-def _messages(report: OperatorReport) -> Iterator[tuple[Verdict, str]]:
-    for verdict in report.verdicts:
-        if verdict.status == FAILED:
+        for verdict in failed(report):
+            name = verdict.property
             for shown in verdict.findings:
                 call = f" (in a call with {shown.call})" if shown.call else ""
-                yield verdict, f"{shown.message}{call}"
+                text = f"{report.name}: {name}: {shown.message}{call}"
+                diagnostics.error(codes.PROPERTIES[name], text, span)
+    return diagnostics
 
 
 def _span(report: OperatorReport, sources: dict[str, Source]) -> Span | None:
@@ -308,133 +297,68 @@ _CELLS = {
     NOT_TESTED: ("untested", "?"),
     NOT_APPLICABLE: ("none", "·"),
     EXCLUDED: ("excluded", "–"),
-    "": ("none", ""),
 }
-
-
-class Cell(Record, frozen=True):
-    """One property of one operator. `content` is HTML: a sign, which leads to the finding if there is one."""
-
-    kind: str
-    content: str
-    title: str
-
-
-class Row(Record, frozen=True):
-    name: str
-    kind: str
-    cells: tuple[Cell, ...]
-
-
-class Column(Record, frozen=True):
-    name: str
-    code: str
-    title: str
-
-
-class Family(Record, frozen=True):
-    title: str
-    width: int
-
-
-class Found(Record, frozen=True):
-    """A finding, with the anchor that its cell leads to."""
-
-    anchor: str
-    operator: str
-    code: str
-    property: str
-    message: str
-    call: str
-    program: str
 
 
 def render_html(found: Verification) -> str:
     """Return one page with the matrix of operators by properties, and the findings below it."""
-    return Renderer(templates_dir() / "text").render(_matrix(found))
-
-
-def _matrix(found: Verification) -> GeneratedFile:
     asked = {v.property for report in found.operators for v in report.verdicts}
     names = [name for name in codes.PROPERTIES if name in asked]
-    total = counts(found.operators)
-    summary = ", ".join(
-        f"{total.get(status, 0)} {text}"
-        for status, text in (
-            (FAILED, "violated"),
-            (PASSED, "hold"),
-            (NOT_TESTED, "not tested"),
-            (EXCLUDED, "excluded by the author"),
-            (NOT_APPLICABLE, "do not apply"),
-        )
-    )
-    reasons: dict[str, int] = {}
-    for report in found.operators:
-        for verdict in report.verdicts:
-            if verdict.status == NOT_TESTED:
-                text = f"{verdict.property}: {verdict.reason}"
-                reasons[text] = reasons.get(text, 0) + 1
-    return generated(
-        "verify.html",
-        "verify.html.j2",
-        title=f"opgen verify: {len(found.operators)} operators",
-        summary=html.escape(
-            f"{summary}; {found.seconds:.0f} s, seed {found.request.seed}, {found.request.mode}"
-        ),
-        families=tuple(
-            Family(title, width)
+    total, request = counts(found.operators), found.request
+    words = {EXCLUDED: "excluded by the author", NOT_APPLICABLE: "do not apply"}
+    words = {FAILED: "violated", PASSED: "hold", NOT_TESTED: "not tested", **words}
+    summary = ", ".join(f"{total.get(status, 0)} {text}" for status, text in words.items())
+    values = {
+        "title": f"opgen verify: {len(found.operators)} operators",
+        "summary": f"{summary}; {found.seconds:.0f} s, seed {request.seed}, {request.mode}",
+        "families": [
+            (title, width)
             for prefix, title in codes.FAMILIES
             if (width := sum(codes.PROPERTIES[n].startswith(prefix) for n in names))
-        ),
-        columns=tuple(
-            Column(name, (code := codes.PROPERTIES[name]), html.escape(describe(code).title))
-            for name in names
-        ),
-        rows=tuple(_row(report, names) for report in found.operators),
-        findings=tuple(each for report in found.operators for each in _found(report)),
-        untested=tuple(
-            html.escape(f"{count} × {text}")
-            for text, count in sorted(reasons.items(), key=lambda item: -item[1])
-        ),
-    )
+        ],
+        "columns": [
+            (name, codes.PROPERTIES[name], describe(codes.PROPERTIES[name]).title) for name in names
+        ],
+        "rows": [
+            ("violated" if failed(r) else "held", r.name, [_cell(r, name) for name in names])
+            for r in found.operators
+        ],
+        "findings": [
+            (_anchor(r, v), r.name, codes.PROPERTIES[v.property], v.property, *shown)
+            for r in found.operators
+            for v in failed(r)
+            for shown in ((s.message, s.call, s.program) for s in v.findings)
+        ],
+        "untested": [
+            f"{count} × {name}: {reason}" for (name, reason), count in _reasons(found).most_common()
+        ],
+    }
+    page = generated("verify.html", "verify.html.j2", **_escaped(values))
+    return Renderer(templates_dir() / "text").render(page)
 
 
-def _row(report: OperatorReport, names: list[str]) -> Row:
-    cells = []
-    for name in names:
-        verdict = report.verdict(name)
-        status = "" if verdict is None else verdict.status
-        kind, sign = _CELLS[status]
-        title = f"{report.name}, {name}: {status}"
-        if verdict is not None:
-            more = verdict.reason or (f"{verdict.count} calls" if verdict.count else "")
-            title += f" ({more})" if more else ""
-        if status == FAILED:
-            sign = f'<a href="#{_anchor(report.name, name)}">{sign}</a>'
-        cells.append(Cell(kind, sign, html.escape(title)))
-    failed = any(v.status == FAILED for v in report.verdicts)
-    return Row(html.escape(report.name), "violated" if failed else "held", tuple(cells))
+def _cell(report: OperatorReport, name: str) -> tuple[str, str, str, str]:
+    """Return the class of a cell, its sign, what it says under the pointer, and the finding that it leads to."""
+    verdict = report.verdict(name)
+    if verdict is None:
+        return "none", "", f"{report.name}, {name}: ", ""
+    more = verdict.reason or (f"{verdict.count} calls" if verdict.count else "")
+    title = f"{report.name}, {name}: {verdict.status}" + (f" ({more})" if more else "")
+    anchor = _anchor(report, verdict) if verdict.status == FAILED else ""
+    return *_CELLS[verdict.status], title, anchor
 
 
-def _anchor(operator: str, name: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in f"{operator}-{name}")
+def _anchor(report: OperatorReport, verdict: Verdict) -> str:
+    return "".join(c if c.isalnum() else "-" for c in f"{report.name}-{verdict.property}")
 
 
-def _found(report: OperatorReport) -> list[Found]:
-    return [
-        Found(
-            _anchor(report.name, verdict.property),
-            html.escape(report.name),
-            codes.PROPERTIES[verdict.property],
-            verdict.property,
-            html.escape(shown.message),
-            html.escape(shown.call),
-            html.escape(shown.program),
-        )
-        for verdict in report.verdicts
-        if verdict.status == FAILED
-        for shown in verdict.findings
-    ]
+def _escaped(value: Any) -> Any:
+    """Return the value with all of its texts as HTML."""
+    if isinstance(value, dict):
+        return {name: _escaped(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(map(_escaped, value))
+    return html.escape(value) if isinstance(value, str) else value
 
 
 def explain_property(code: str) -> str | None:

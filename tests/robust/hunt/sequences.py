@@ -38,54 +38,84 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 MOST_TENSORS = 7
 # Less than hypothesis' default of 300: a finding is a program already.
 _SHRINKING_SECONDS = 10
+
+
+def _forms(text: str) -> list[str]:
+    """Return the forms of lines of a program, which are separated by bars. {t}, {u} and {w} are tensors, {a}, {b} and {c} small
+    numbers."""
+    return [form for line in text.strip().splitlines() for form in line.strip().split(" | ")]
+
+
+_VIEWS = _forms("""
+    {t}.select({a}, {b}) | {t}.transpose({a}, {b}) | {t}.unsqueeze({a}) | {t}.squeeze()
+    {t}.squeeze({a}) | {t}.narrow({a}, {b}, {c}) | {t}.view(-1) | {t}.view({s}) | {t}.reshape({s})
+    {t}.expand({s}) | {t}.as_strided({s}, ({b},) * len({s}), {c}) | {t}.detach() | {t}.t()
+    {t}.as_strided({s}, {strides}, {c}) | {t}.unfold({a}, {b}, {c}) | {t}.diagonal({a})
+    {t}.view_as({u}) | {t}.expand_as({u}) | {t}[{key}] | {t}[{key}] | {t}.permute({a}, {b})
+    {t}.split(2, {a})[{b}] | {t}.unbind({a})[{b}] | {t}.movedim({a}, {b}) | {t}.swapaxes({a}, {b})
+    {t}.as_strided({huge}, (1,) * len({huge}), {c}) | {t}.expand({huge}) | {t}.slice_inverse({u})
+    {t}.as_strided((2,), (2**61 - 1,), 0) | {t}.as_strided((1,), (1,), 2**61) | {t}.flatten()
+    """)
+_RESULTS = _forms("""
+    {t}.clone() | {t} + {u} | {t} * {n} | m.cat([{t}, {u}], {a}) | m.stack([{t}, {u}, {t}], {a})
+    {t}.contiguous() | {t}.sum() | {t}.sum({a}) | {t}.to(m.float32) | m.where({t} == {u}, {t}, {u})
+    {t}.cumsum({a}) | {t}.flip({a}) | {t}.roll({a}, {b}) | {t}.repeat({a}, {b}) | m.zeros_like({t})
+    {t}.index_select({a}, m.tensor([0, 0])) | {t}.gather({a}, {u}) | {t}.sort({a})[0] | {t}.abs()
+    copy.copy({t}) | copy.deepcopy({t}) | {t}.tril() | {t}.max() | m.tensor({t}.tolist())
+    copy.deepcopy([{t}, {u}])[{b}] | {t}.masked_fill({t} == 1, {n}) | {t}.new_zeros({s})
+    """)
+_WRITES = _forms("""
+    {t}.add_({n}) | {t}.add_({u}) | {t}.mul_({n}) | {t}.zero_() | {t}.fill_({n})
+    {t}.copy_({u}.clone()) | {t}[{key}] = {n} | {t}[{key}] = {u}.clone() | {t}.neg_()
+    {t}.cumsum_({a}) | {t}.tril_() | {t}.masked_fill_({t} == 1, {n}) | {t}.clamp_(0, 2)
+    {t}.index_fill_({a}, m.tensor([0]), {n}) | {t}.scatter_({a}, {u}, {n}) | {t} += {n}
+    m.add({t}, {n}, out={t}) | m.add({t}, {u}, out={w}) | m.mul({t}, {u}, out={w})
+    m.cat([{t}.clone(), {u}.clone()], {a}, out={w}) | m.clamp({t}, 0, 1, out={w})
+    m.stack([{t}.clone()] * 2, out={w}) | m.sum({t}, {a}, out={w}) | m.zeros({s}, out={w})
+    m.index_select({t}.clone(), {a}, m.tensor([0]), out={w})
+    """)
+# What changes the tensor itself: its sizes, its strides, or its storage.
+_RESHAPES = _forms("""
+    {t}.resize_({s}).fill_({n}) | {t}.resize_({s}).fill_({n}) | {t}.resize_({huge})
+    {t}.resize_as_({u}).fill_({n}) | {t}.set_({u}) | {t}.squeeze_() | {t}.unsqueeze_({a})
+    {t}.transpose_({a}, {b}) | {t}.t_() | {t}.as_strided_({s}, {strides}, {c}) | {t}.detach_()
+    {t}.as_strided_((2,), (2**61 - 1,), 0) | {t}.set_() | {t}.resize_((10**9,)) | {t}.squeeze_({a})
+    """)
+# What holds the bytes, and shows them to others.
+_HOLDERS = _forms("""
+    memoryview({t}) | {t}.numpy() | np.asarray({t}) | np.from_dlpack({t}) | {t}.storage()
+    iter({t}) | {t}.__dlpack__() | memoryview({t}.storage()) | memoryview({t})[:1]
+    {t}.untyped_storage() | {t}.tolist | pickle.dumps({t}, 5, buffer_callback=[].append)
+    """)
+# What an object does while its value is requested, and where it is passed.
+_WICKED = _forms("""
+    {u}.resize_((0,)) | {u}.resize_((50,)).zero_() | {u}.set_() | box.clear() | gc.collect()
+    box[:] = [1] * 50 | {u}.squeeze_() | 1 / 0
+    """)
+_ASKING = _forms("""
+    {t}[box[0]] | {t}[box] | {t}[box[0]:] | {t}[:] = box[0] | {t}[0] = box | m.zeros(box)
+    m.tensor(box) | m.tensor([box, box]) | {t}.view(box) | {t}.resize_(box) | {t}.add(box[0])
+    {t}.sum(box) | m.cat(box) | m.full((2,), box[0]) | {t}.select(0, box[0])
+    {t}.as_strided(box, box, box[0]) | m.tensor((box, 1)) | {t}.fill_(box[0]) | m.stack([{t}, box])
+    {t}.permute(box) | {t} + box[0] | m.from_numpy(box[0]) | {t}[box[0], box[0]]
+    {t}.clamp(box[0], box[0]) | {t}[(box[0], None, box)] | m.arange(box[0], 5, box[0])
+    """)
+KEYS = st.sampled_from(_forms("""
+    0 | -1 | 1: | :-1 | ::2 | ... | None | (0, ..., None) | (slice(None), 0) | 1:1 | True | False
+    [0] | [0, 0] | [] | m.tensor([0, 1]) | m.tensor([True, False]) | (None,) * 70 | 2**62 | 5:2**62
+    """))
 SIZES = st.sampled_from(
-    [
-        "()",
-        "(3,)",
-        "(0,)",
-        "(2, 3)",
-        "(4, 1)",
-        "(2, 0, 3)",
-        "(2, 2, 2)",
-        "(40,)",
-        "(1,) * 9",
-        "(1,) * 66",
-    ]
+    _forms(
+        "() | (3,) | (0,) | (2, 3) | (4, 1) | (2, 0, 3) | (2, 2, 2) | (40,) | (1,) * 9 | (1,) * 66"
+    )
 )
 HUGE = st.sampled_from(
     ["(2**62,)", "(2**31, 2**31)", "(2**61, 2)", "(2**63 - 1,)", "(-1,)", "(2**40, 0)"]
 )
 DTYPES = st.sampled_from(["float32", "float64", "int64", "uint8", "bool", "complex64"])
 SMALL = st.integers(-4, 4)
+STRIDES = st.sampled_from([0, 1, 1, 2, 3, 2**62])
 NUMBERS = st.sampled_from(["0", "1", "2", "-1", "True", "3"])
-KEYS = st.sampled_from(
-    [
-        *(
-            "0",
-            "-1",
-            "1:",
-            ":-1",
-            "::2",
-            "...",
-            "None",
-            "(0, ..., None)",
-            "(slice(None), 0)",
-            "1:1",
-            "True",
-            "False",
-        ),
-        *(
-            "[0]",
-            "[0, 0]",
-            "[]",
-            "m.tensor([0, 1])",
-            "m.tensor([True, False])",
-            "(None,) * 70",
-            "2**62",
-            "5:2**62",
-        ),
-    ]
-)
 
 
 class Wicked:
@@ -279,18 +309,9 @@ class Machine(RuleBasedStateMachine):
 
     # The rules.
 
-    @rule(size=SIZES, dtype=DTYPES, data=st.data())
-    def new(self, size: str, dtype: str, data: Any) -> None:
-        form = data.draw(
-            st.sampled_from(
-                [
-                    "m.zeros({s}, dtype=m.{d})",
-                    "m.ones({s}, dtype=m.{d})",
-                    "m.full({s}, 3, dtype=m.{d})",
-                ]
-            )
-        )
-        self._make(form.format(s=size, d=dtype))
+    @rule(size=SIZES, dtype=DTYPES, maker=st.sampled_from(["zeros({s}", "ones({s}", "full({s}, 3"]))
+    def new(self, size: str, dtype: str, maker: str) -> None:
+        self._make(f"m.{maker.format(s=size)}, dtype=m.{dtype})")
 
     @rule(
         count=st.sampled_from([0, 1, 6, 40]),
@@ -310,235 +331,28 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def view(self, data: Any) -> None:
-        t = self._one(data)
-        a, b, c = (data.draw(SMALL) for _ in range(3))
-        form = data.draw(
-            st.sampled_from(
-                [
-                    *(
-                        "{t}.select({a}, {b})",
-                        "{t}.transpose({a}, {b})",
-                        "{t}.unsqueeze({a})",
-                        "{t}.squeeze()",
-                    ),
-                    *(
-                        "{t}.squeeze({a})",
-                        "{t}.narrow({a}, {b}, {c})",
-                        "{t}.view(-1)",
-                        "{t}.view({s})",
-                        "{t}.reshape({s})",
-                    ),
-                    *(
-                        "{t}.expand({s})",
-                        "{t}.as_strided({s}, ({b},) * len({s}), {c})",
-                        "{t}.detach()",
-                        "{t}.t()",
-                    ),
-                    *(
-                        "{t}.as_strided({s}, {strides}, {c})",
-                        "{t}.unfold({a}, {b}, {c})",
-                        "{t}.diagonal({a})",
-                    ),
-                    *(
-                        "{t}.view_as({u})",
-                        "{t}.expand_as({u})",
-                        "{t}[{key}]",
-                        "{t}[{key}]",
-                        "{t}.permute({a}, {b})",
-                    ),
-                    *(
-                        "{t}.split(2, {a})[{b}]",
-                        "{t}.unbind({a})[{b}]",
-                        "{t}.movedim({a}, {b})",
-                        "{t}.swapaxes({a}, {b})",
-                    ),
-                    *(
-                        "{t}.as_strided({huge}, (1,) * len({huge}), {c})",
-                        "{t}.expand({huge})",
-                        "{t}.slice_inverse({u})",
-                    ),
-                    *(
-                        "{t}.as_strided((2,), (2**61 - 1,), 0)",
-                        "{t}.as_strided((1,), (1,), 2**61)",
-                        "{t}.flatten()",
-                    ),
-                ]
-            )
-        )
-        self._make(self._filled(form, data, t, a, b, c))
+        self._make(self._drawn(_VIEWS, data))
 
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def result(self, data: Any) -> None:
-        t = self._one(data)
-        a, b, c = (data.draw(SMALL) for _ in range(3))
-        form = data.draw(
-            st.sampled_from(
-                [
-                    *(
-                        "{t}.clone()",
-                        "{t} + {u}",
-                        "{t} * {n}",
-                        "m.cat([{t}, {u}], {a})",
-                        "m.stack([{t}, {u}, {t}], {a})",
-                    ),
-                    *(
-                        "{t}.contiguous()",
-                        "{t}.sum()",
-                        "{t}.sum({a})",
-                        "{t}.to(m.float32)",
-                        "m.where({t} == {u}, {t}, {u})",
-                    ),
-                    *(
-                        "{t}.cumsum({a})",
-                        "{t}.flip({a})",
-                        "{t}.roll({a}, {b})",
-                        "{t}.repeat({a}, {b})",
-                        "m.zeros_like({t})",
-                    ),
-                    *(
-                        "{t}.index_select({a}, m.tensor([0, 0]))",
-                        "{t}.gather({a}, {u})",
-                        "{t}.sort({a})[0]",
-                        "{t}.abs()",
-                    ),
-                    *(
-                        "copy.copy({t})",
-                        "copy.deepcopy({t})",
-                        "{t}.tril()",
-                        "{t}.max()",
-                        "m.tensor({t}.tolist())",
-                    ),
-                    *(
-                        "copy.deepcopy([{t}, {u}])[{b}]",
-                        "{t}.masked_fill({t} == 1, {n})",
-                        "{t}.new_zeros({s})",
-                    ),
-                ]
-            )
-        )
-        self._make(self._filled(form, data, t, a, b, c))
+        self._make(self._drawn(_RESULTS, data))
 
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def write(self, data: Any) -> None:
-        t = self._one(data)
-        a, b, c = (data.draw(SMALL) for _ in range(3))
-        form = data.draw(
-            st.sampled_from(
-                [
-                    *(
-                        "{t}.add_({n})",
-                        "{t}.add_({u})",
-                        "{t}.mul_({n})",
-                        "{t}.zero_()",
-                        "{t}.fill_({n})",
-                    ),
-                    *(
-                        "{t}.copy_({u}.clone())",
-                        "{t}[{key}] = {n}",
-                        "{t}[{key}] = {u}.clone()",
-                        "{t}.neg_()",
-                    ),
-                    *(
-                        "{t}.cumsum_({a})",
-                        "{t}.tril_()",
-                        "{t}.masked_fill_({t} == 1, {n})",
-                        "{t}.clamp_(0, 2)",
-                    ),
-                    *(
-                        "{t}.index_fill_({a}, m.tensor([0]), {n})",
-                        "{t}.scatter_({a}, {u}, {n})",
-                        "{t} += {n}",
-                    ),
-                    *(
-                        "m.add({t}, {n}, out={t})",
-                        "m.add({t}, {u}, out={w})",
-                        "m.mul({t}, {u}, out={w})",
-                    ),
-                    *(
-                        "m.cat([{t}.clone(), {u}.clone()], {a}, out={w})",
-                        "m.clamp({t}, 0, 1, out={w})",
-                        "m.stack([{t}.clone()] * 2, out={w})",
-                    ),
-                    *(
-                        "m.sum({t}, {a}, out={w})",
-                        "m.zeros({s}, out={w})",
-                        "m.index_select({t}.clone(), {a}, m.tensor([0]), out={w})",
-                    ),
-                ]
-            )
-        )
-        self._write(self._filled(form, data, t, a, b, c))
+        self._write(self._drawn(_WRITES, data))
 
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def reshape(self, data: Any) -> None:
-        """Change the tensor itself: its sizes, its strides, or its storage."""
-        t = self._one(data)
-        a, b, c = (data.draw(SMALL) for _ in range(3))
-        form = data.draw(
-            st.sampled_from(
-                [
-                    *(
-                        "{t}.resize_({s}).fill_({n})",
-                        "{t}.resize_({s}).fill_({n})",
-                        "{t}.resize_({huge})",
-                    ),
-                    *(
-                        "{t}.resize_as_({u}).fill_({n})",
-                        "{t}.set_({u})",
-                        "{t}.squeeze_()",
-                        "{t}.unsqueeze_({a})",
-                    ),
-                    *(
-                        "{t}.transpose_({a}, {b})",
-                        "{t}.t_()",
-                        "{t}.as_strided_({s}, {strides}, {c})",
-                        "{t}.detach_()",
-                    ),
-                    *(
-                        "{t}.as_strided_((2,), (2**61 - 1,), 0)",
-                        "{t}.set_()",
-                        "{t}.resize_((10**9,))",
-                        "{t}.squeeze_({a})",
-                    ),
-                ]
-            )
-        )
-        self._write(self._filled(form, data, t, a, b, c))
+        self._write(self._drawn(_RESHAPES, data))
 
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def hold(self, data: Any) -> None:
-        """Make objects that hold the bytes, and show them to others."""
-        t = self._one(data)
         name = self._name("h")
-        form = data.draw(
-            st.sampled_from(
-                [
-                    *(
-                        "memoryview({t})",
-                        "{t}.numpy()",
-                        "np.asarray({t})",
-                        "np.from_dlpack({t})",
-                        "{t}.storage()",
-                    ),
-                    *(
-                        "iter({t})",
-                        "{t}.__dlpack__()",
-                        "memoryview({t}.storage())",
-                        "memoryview({t})[:1]",
-                    ),
-                    *(
-                        "{t}.untyped_storage()",
-                        "{t}.tolist",
-                        "pickle.dumps({t}, 5, buffer_callback=[].append)",
-                    ),
-                ]
-            )
-        )
-        if self._run(f"{name} = {form.format(t=t)}", alone=True):
+        if self._run(f"{name} = {self._drawn(_HOLDERS, data)}", alone=True):
             self.holders.append(name)
         self._check()
 
@@ -546,12 +360,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def share(self, data: Any) -> None:
         """Make another storage of the same bytes."""
-        t = self._one(data)
-        self._make(
-            data.draw(st.sampled_from(["m.from_dlpack({t})", "m.from_numpy({t}.numpy())"])).format(
-                t=t
-            )
-        )
+        self._make(self._drawn(["m.from_dlpack({t})", "m.from_numpy({t}.numpy())"], data))
 
     @precondition(lambda self: self.holders)
     @rule(data=st.data())
@@ -578,89 +387,23 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def misbehave(self, data: Any) -> None:
         """Pass an object that does something else while its value is requested."""
-        t = self._one(data)
-        inner = data.draw(
-            st.sampled_from(
-                [
-                    "{u}.resize_((0,))",
-                    "{u}.resize_((50,)).zero_()",
-                    "{u}.set_()",
-                    "box.clear()",
-                    "gc.collect()",
-                    "box[:] = [1] * 50",
-                    "{u}.squeeze_()",
-                    "1 / 0",
-                ]
-            )
-        ).format(u=self._one(data))
+        inner, outer = self._drawn(_WICKED, data), self._drawn(_ASKING, data)
         self._run("box = []", alone=True)
         self._run(f"box += [wicked({inner!r}, {data.draw(SMALL)}), 1, 2]", alone=True)
-        outer = data.draw(
-            st.sampled_from(
-                [
-                    *(
-                        "{t}[box[0]]",
-                        "{t}[box]",
-                        "{t}[box[0]:]",
-                        "{t}[:] = box[0]",
-                        "{t}[0] = box",
-                        "m.zeros(box)",
-                        "m.tensor(box)",
-                    ),
-                    *(
-                        "m.tensor([box, box])",
-                        "{t}.view(box)",
-                        "{t}.resize_(box)",
-                        "{t}.add(box[0])",
-                        "{t}.sum(box)",
-                        "m.cat(box)",
-                    ),
-                    *(
-                        "m.full((2,), box[0])",
-                        "{t}.select(0, box[0])",
-                        "{t}.as_strided(box, box, box[0])",
-                        "m.tensor((box, 1))",
-                    ),
-                    *(
-                        "{t}.fill_(box[0])",
-                        "m.stack([{t}, box])",
-                        "{t}.permute(box)",
-                        "{t} + box[0]",
-                        "m.from_numpy(box[0])",
-                    ),
-                    *(
-                        "{t}[box[0], box[0]]",
-                        "{t}.clamp(box[0], box[0])",
-                        "{t}[(box[0], None, box)]",
-                        "m.arange(box[0], 5, box[0])",
-                    ),
-                ]
-            )
-        )
         self.paired = False
-        self._run(outer.format(t=t), alone=True)
+        self._run(outer, alone=True)
         self._run("box = None", alone=True)
         self._check()
 
-    def _filled(self, form: str, data: Any, t: str, a: int, b: int, c: int) -> str:
+    def _drawn(self, forms: list[str], data: Any) -> str:
+        """Return a line of one of the forms."""
+        form = data.draw(st.sampled_from(forms))
         size = data.draw(SIZES) if "{s}" in form else ""
-        count = len(eval(size)) if size else 0
-        strides = str(
-            tuple(data.draw(st.sampled_from([0, 1, 1, 2, 3, 2**62])) for _ in range(count))
-        )
-        return form.format(
-            t=t,
-            a=a,
-            b=b,
-            c=c,
-            s=size,
-            strides=strides,
-            huge=data.draw(HUGE) if "{huge}" in form else "",
-            u=self._one(data) if "{u}" in form else "",
-            w=self._one(data) if "{w}" in form else "",
-            n=data.draw(NUMBERS) if "{n}" in form else "",
-            key=data.draw(KEYS) if "{key}" in form else "",
-        )
+        strides = [data.draw(STRIDES) for _ in eval(size or "()")] if "{strides}" in form else []
+        draws = {"huge": HUGE, "n": NUMBERS, "key": KEYS, **dict.fromkeys("abc", SMALL)}
+        draws |= dict.fromkeys("tuw", st.sampled_from(self.tensors))
+        drawn = {n: data.draw(each) for n, each in draws.items() if f"{{{n}}}" in form}
+        return form.format(s=size, strides=tuple(strides), **drawn)
 
     def teardown(self) -> None:
         Machine.counts["sequences"] += 1
@@ -670,85 +413,48 @@ class Machine(RuleBasedStateMachine):
 
 
 # What a hook does with the gradient `g`. The first are as in PyTorch; what the others change is not the same in both.
-_HOOKS = (
-    *(
-        "",
-        "",
-        "r = g * 2",
-        "r = g",
-        "r = g.clone()",
-        "r = g + g.sum()",
-        "r = g.detach()",
-        "{u}.sum()",
-    ),
-    *("1 / 0", "r = 1", "r = g.sum()", "r = g.to(m.int64)", "gc.collect()", "kept.append(g)"),
-    *("{k}.remove()", "{k}.remove()", "{u}.register_hook(hook('in', ''))", "{u}.retain_grad()"),
-    *("r = m.cat([g, g])", "{u}.grad", "m.autograd.grad({u}.sum(), {u})", "r = g.expand((3,))"),
-)
-_WICKED_HOOKS = (
-    *(
-        "g.mul_(2)",
-        "g.zero_()",
-        "g.resize_((0,))",
-        "g.resize_((50,)).zero_()",
-        "g.set_()",
-        "g.t_()",
-    ),
-    *(
-        "g.unsqueeze_(0)",
-        "g.as_strided_((1,), (0,), 0)",
-        "{u}.resize_((0,))",
-        "{u}.set_()",
-        "r = {u}",
-    ),
-    *(
-        "{u}.resize_((50,)).zero_()",
-        "{u}.detach_()",
-        "{u}.add_(1)",
-        "{u}.grad = None",
-        "{u}.grad = g",
-    ),
-    *("{u}.grad.resize_((0,))", "{u}.grad.set_()", "kept.clear()", "{u}.requires_grad_(False)"),
-    *("kept[0].resize_((0,))", "{u}.squeeze_()", "{u}.backward(m.ones_like({u}))", "{u}.copy_(g)"),
-    *("g.requires_grad_()", "{u}.set_(g)", "g.set_({u})", "{u}.sum().backward(retain_graph=True)"),
-    "m.enable_grad().__enter__(); r = g * {u}",
-)
-_ENDS = ("", "", "{k}.remove()", "{k}.remove()", "gc.collect()")
-_WICKED_ENDS = (
-    *("{k}.remove()", "{u}.grad = None", "{u}.resize_((0,))", "{u}.detach_()", "kept.clear()"),
-    *("({u} * 2).sum().backward()", "{u}.register_hook(hook('end', '', '{k}.remove()'))"),
-)
+_HOOKS = _forms("""
+    r = g * 2 | r = g | r = g.clone() | r = g + g.sum() | r = g.detach() | {u}.sum() | 1 / 0 | r = 1
+    r = g.sum() | r = g.to(m.int64) | gc.collect() | kept.append(g) | {k}.remove() | {k}.remove()
+    {u}.register_hook(hook('in', '')) | {u}.retain_grad() | r = m.cat([g, g]) | {u}.grad
+    m.autograd.grad({u}.sum(), {u}) | r = g.expand((3,))
+    """)
+_WICKED_HOOKS = _forms("""
+    g.mul_(2) | g.zero_() | g.resize_((0,)) | g.resize_((50,)).zero_() | g.set_() | g.t_()
+    g.unsqueeze_(0) | g.as_strided_((1,), (0,), 0) | {u}.resize_((0,)) | {u}.set_() | r = {u}
+    {u}.resize_((50,)).zero_() | {u}.detach_() | {u}.add_(1) | {u}.grad = None | {u}.grad = g
+    {u}.grad.resize_((0,)) | {u}.grad.set_() | kept.clear() | {u}.requires_grad_(False)
+    kept[0].resize_((0,)) | {u}.squeeze_() | {u}.backward(m.ones_like({u})) | {u}.copy_(g)
+    g.requires_grad_() | {u}.set_(g) | g.set_({u}) | {u}.sum().backward(retain_graph=True)
+    m.enable_grad().__enter__(); r = g * {u}
+    """)
+_ENDS = ["{k}.remove()", "{k}.remove()", "gc.collect()"]
+_WICKED_ENDS = _forms("""
+    {k}.remove() | {u}.grad = None | {u}.resize_((0,)) | {u}.detach_() | kept.clear()
+    ({u} * 2).sum().backward() | {u}.register_hook(hook('end', '', '{k}.remove()'))
+    """)
+_PLACES = _forms("""
+    {t}.register_hook({h}) | {t}.register_hook({h}) | {t}.register_hook({h})
+    {t}.register_post_accumulate_grad_hook({h})
+    """)
 # Nodes are not the same in both: nothing but their presence is compared.
-_PLACES = (
-    *("{t}.register_hook({h})", "{t}.register_hook({h})", "{t}.register_hook({h})"),
-    "{t}.register_post_accumulate_grad_hook({h})",
-)
-_NODE_PLACES = (
-    *("{t}.grad_fn.register_hook({h})", "{t}.grad_fn.register_prehook({h})"),
-    *(
-        "{t}.grad_fn.next_functions[0][0].register_hook({h})",
-        "{t}.grad_fn.next_functions[0][0].register_prehook({h})",
-    ),
-)
-_BACKWARDS = (
-    *(
-        "{t}.sum().backward()",
-        "{t}.sum().backward(retain_graph=True)",
-        "({t} * {u}).sum().backward()",
-    ),
-    *("{t}.backward(m.ones_like({t}))", "{t}.sum().backward(inputs=[{u}])"),
-    "m.autograd.backward([{t}, {u}], [m.ones_like({t}), m.ones_like({u})])",
-    *("{t}.grad = None", "{t}.retain_grad()", "{t}.requires_grad_()", "{t}.detach_()"),
-    *("with m.no_grad(): {t}.add_({n})", "{t}.grad = m.ones_like({t})"),
-)
-_GRADIENTS = (
-    *(
-        "m.autograd.grad({t}.sum(), {u})[0]",
-        "m.autograd.grad({t}.sum(), {u}, create_graph=True)[0]",
-    ),
-    "m.autograd.grad({t}.sum(), [{u}, {t}], materialize_grads=True)[0]",
-    *("({t} * {u}).requires_grad_()", "{t} * {u}", "{t} * {t}", "{t}.grad", "{t}.grad * {u}"),
-)
+_NODE_PLACES = _forms("""
+    {t}.grad_fn.register_hook({h}) | {t}.grad_fn.register_prehook({h})
+    {t}.grad_fn.next_functions[0][0].register_hook({h})
+    {t}.grad_fn.next_functions[0][0].register_prehook({h})
+    """)
+_BACKWARDS = _forms("""
+    {t}.sum().backward() | {t}.sum().backward(retain_graph=True) | ({t} * {u}).sum().backward()
+    {t}.backward(m.ones_like({t})) | {t}.sum().backward(inputs=[{u}])
+    m.autograd.backward([{t}, {u}], [m.ones_like({t}), m.ones_like({u})]) | {t}.grad = None
+    {t}.retain_grad() | {t}.requires_grad_() | {t}.detach_() | with m.no_grad(): {t}.add_({n})
+    {t}.grad = m.ones_like({t})
+    """)
+_GRADIENTS = _forms("""
+    m.autograd.grad({t}.sum(), {u})[0] | m.autograd.grad({t}.sum(), {u}, create_graph=True)[0]
+    m.autograd.grad({t}.sum(), [{u}, {t}], materialize_grads=True)[0] | ({t} * {u}).requires_grad_()
+    {t} * {u} | {t} * {t} | {t}.grad | {t}.grad * {u}
+    """)
 
 
 class Graphs(Machine):
@@ -815,14 +521,11 @@ class Graphs(Machine):
         at_node = data.draw(st.sampled_from([False, False, True]))
         name = self._name("n" if at_node else "k")
         # PyTorch's gradient of a node has other parts: a hook there changes nothing.
-        lines = _WICKED_HOOKS if wicked else _HOOKS[:2] if at_node else _HOOKS
+        lines = _WICKED_HOOKS if wicked else ["", "", *([] if at_node else _HOOKS)]
+        ends = _WICKED_ENDS if wicked else ["", "", *_ENDS]
         line, end, place = (
             self._hooked(data.draw(st.sampled_from(forms)), data)
-            for forms in (
-                lines,
-                _WICKED_ENDS if wicked else _ENDS,
-                _NODE_PLACES if at_node else _PLACES,
-            )
+            for forms in (lines, ends, _NODE_PLACES if at_node else _PLACES)
         )
         if wicked:
             self.paired = False
@@ -850,7 +553,7 @@ class Graphs(Machine):
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def backward(self, data: Any) -> None:
-        line = self._filled(data.draw(st.sampled_from(_BACKWARDS)), data, self._one(data), 0, 0, 0)
+        line = self._drawn(_BACKWARDS, data)
         if not self._run(line) and "backward" in line:
             self._refused(line)
         self._check()
@@ -858,8 +561,7 @@ class Graphs(Machine):
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def gradient(self, data: Any) -> None:
-        form = data.draw(st.sampled_from(_GRADIENTS))
-        self._make(self._filled(form, data, self._one(data), 0, 0, 0))
+        self._make(self._drawn(_GRADIENTS, data))
 
     def _refused(self, line: str) -> None:
         """PyTorch refuses it too; what was computed before is not compared."""

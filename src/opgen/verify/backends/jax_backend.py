@@ -191,8 +191,7 @@ class JaxBackend(RuntimeBackend):
         spec, layout = block.spec, block.layout
         if layout.offset == 0 and layout.strides == contiguous_strides(spec.shape):
             # JAX copies it if it is not aligned.
-            lent = Lent(block.address, spec.dtype, spec.shape, layout.strides)
-            return self._jax.dlpack.from_dlpack(lent)
+            return self._jax.dlpack.from_dlpack(Lent(block.view(), spec.dtype))
         return self.fresh(spec)
 
     def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:

@@ -87,18 +87,14 @@ class RuntimeBackend(Backend):
     # Tensors.
 
     def over(self, block: Block) -> Any:
-        spec, layout = block.spec, block.layout
-        address = block.address + layout.offset * spec.itemsize
-        if layout.offset and spec.shape:
-            # A view that begins behind the first element of its storage: the tail of a tensor that is longer by the
-            # elements before it, which must be a whole number of rows.
-            step = layout.strides[0]
-            if step and layout.offset % step == 0:
-                skipped = layout.offset // step
-                shape = (spec.shape[0] + skipped, *spec.shape[1:])
-                longer = Lent(block.address, spec.dtype, shape, layout.strides)
-                return self.module.from_dlpack(longer)[skipped:]
-        return self.module.from_dlpack(Lent(address, spec.dtype, spec.shape, layout.strides))
+        spec, layout, skipped = block.spec, block.layout, 0
+        if layout.offset and spec.shape and layout.strides[0]:
+            # A view that begins behind the first element of its storage: the tail of a tensor that is longer by the rows before
+            # it, if they are whole.
+            rows, rest = divmod(layout.offset, layout.strides[0])
+            skipped = 0 if rest else rows
+        whole = self.module.from_dlpack(Lent(block.view(skipped), spec.dtype))
+        return whole[skipped:] if skipped else whole
 
     def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
         base = self.over(block)

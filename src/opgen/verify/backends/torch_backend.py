@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import io
 import os
@@ -22,7 +23,15 @@ from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
 from opgen.parse import parse_function_schema
 from opgen.verify.backends.base import Backend, Described, Setting
-from opgen.verify.calls.specs import Array, TensorSpec, elements, stored
+from opgen.verify.calls.specs import (
+    Array,
+    Layout,
+    TensorSpec,
+    array_dtype,
+    dense_layout,
+    elements,
+    stored,
+)
 from opgen.verify.memory.blocks import Block
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import POINTWISE, Facts, Subject
@@ -158,19 +167,11 @@ class TorchBackend(Backend):
             base = self.module.from_numpy(raw.view(np.int16)).view(self.module.bfloat16)
         else:
             base = self.module.from_numpy(raw.view(spec.dtype))
-        made = base.new_empty(0).set_(
-            base.untyped_storage(), layout.offset, spec.shape, layout.strides
-        )
-        return self._with_bit(made, spec)
+        return self._laid_out(base, spec, layout)
 
     def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
         base = self.over(block)
-        storage = base.untyped_storage()
-        return [
-            base.new_empty(0).set_(storage, s.layout.offset, s.shape, s.layout.strides)
-            for s in specs
-            if s.layout is not None
-        ]
+        return [self._laid_out(base, s, s.layout) for s in specs if s.layout is not None]
 
     def _with_bit(self, tensor: Any, spec: TensorSpec) -> Any:
         if spec.bit == "conj":
@@ -178,21 +179,20 @@ class TorchBackend(Backend):
         return self.module._neg_view(tensor) if spec.bit == "neg" else tensor
 
     def fresh(self, spec: TensorSpec) -> Any:
-        torch, layout, dtype = self.module, spec.layout, self._dtypes[spec.dtype]
-        # torch.tensor takes ten times as long, and makes threads for a large array.
-        base = (
-            torch.zeros(layout.count, dtype=dtype)
-            if layout
-            else torch.empty(spec.shape, dtype=dtype)
-        )
-        raw = base.view(torch.int16) if spec.dtype == "bfloat16" else base
-        flat = raw.numpy()
-        numbers = stored(elements(spec), spec.dtype).view(flat.dtype)
-        if layout is None:
-            flat[...] = numbers
-            return base
-        steps = tuple(step * flat.itemsize for step in layout.strides)
-        np.lib.stride_tricks.as_strided(flat[layout.offset :], spec.shape, steps)[...] = numbers
+        dtype, layout = self._dtypes[spec.dtype], spec.layout or dense_layout(spec)
+        base = self.module.zeros(layout.count, dtype=dtype)
+        if spec.count:
+            # torch.tensor takes ten times as long, and makes threads for a large array. numpy() makes a storage that no operator
+            # can resize.
+            room = (ctypes.c_char * base.nbytes).from_address(base.data_ptr())
+            flat: Array = np.frombuffer(room, array_dtype(spec.dtype))
+            steps = tuple(step * spec.itemsize for step in layout.strides)
+            view = np.lib.stride_tricks.as_strided(flat[layout.offset :], spec.shape, steps)
+            view[...] = stored(elements(spec), spec.dtype)
+        return self._laid_out(base, spec, layout)
+
+    def _laid_out(self, base: Any, spec: TensorSpec, layout: Layout) -> Any:
+        """Return a tensor on the storage of another one."""
         made = base.new_empty(0).set_(
             base.untyped_storage(), layout.offset, spec.shape, layout.strides
         )

@@ -289,6 +289,11 @@ def stored(numbers: Array, dtype: str) -> Array:
     return numbers.astype(array_dtype(dtype), copy=False)
 
 
+def dense_layout(spec: TensorSpec) -> Layout:
+    """Return the layout of a dense tensor in a storage of its own."""
+    return Layout(contiguous_strides(spec.shape), 0, spec.count)
+
+
 # Between the first and the last element of a tensor lie more than 32 bits can count.
 _FAR = 1 << 31
 # Elements before and behind those of a view.

@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import mmap
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from opgen.verify.calls.specs import (
     Layout,
     TensorSpec,
     array_dtype,
-    contiguous_strides,
+    dense_layout,
     span,
     stored,
 )
@@ -67,7 +67,7 @@ class Memory:
 
     def block(self, spec: TensorSpec) -> Block:
         """Return a block with the elements of a tensor; all its other bytes are `mark`."""
-        layout = spec.layout or _dense(spec)
+        layout = spec.layout or dense_layout(spec)
         bytes_ = layout.count * spec.itemsize
         pages = max(1, -(-(bytes_ + 2 * layout.alignment) // _PAGE))
         start = self._pages(pages)
@@ -129,15 +129,17 @@ class Block:
         self.storage: Array = self._room[self._begin : self._begin + self.bytes_]
         self._before: Array | None = None
 
-    def view(self) -> Array:
-        """Return the elements of the tensor in this memory, as they are stored."""
+    def view(self, skipped: int = 0) -> Array:
+        """Return the elements of the tensor in this memory, as they are stored; also so many rows in front of them."""
         spec, layout = self.spec, self.layout
         size = spec.itemsize
-        first = self._begin + layout.offset * size
-        count = span(spec.shape, layout.strides)
+        shape = (spec.shape[0] + skipped, *spec.shape[1:]) if skipped else spec.shape
+        offset = layout.offset - (skipped * layout.strides[0] if skipped else 0)
+        first = self._begin + offset * size
+        count = span(shape, layout.strides)
         raw = self._room[first : first + count * size].view(array_dtype(spec.dtype))
         strides = tuple(step * size for step in layout.strides)
-        return np.lib.stride_tricks.as_strided(raw, spec.shape, strides)
+        return np.lib.stride_tricks.as_strided(raw, shape, strides)
 
     def write(self, numbers: Array) -> None:
         """Write the elements of the tensor."""
@@ -200,81 +202,26 @@ class Changes:
         self.beyond = beyond
 
 
-def _dense(spec: TensorSpec) -> Layout:
-    return Layout(contiguous_strides(spec.shape), 0, spec.count)
-
-
-_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "complex": 5, "bool": 6}
-_CPU = 1
-
-
-class _Device(ctypes.Structure):
-    _fields_ = (("type", ctypes.c_int32), ("id", ctypes.c_int32))
-
-
-class _DataType(ctypes.Structure):
-    _fields_ = (("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16))
-
-
-class _Tensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device", _Device),
-        ("ndim", ctypes.c_int32),
-        ("dtype", _DataType),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    )
-
-
-class _Managed(ctypes.Structure):
-    pass
-
-
-_DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
-_Managed._fields_ = (
-    ("tensor", _Tensor),
-    ("context", ctypes.c_void_p),
-    ("deleter", _DELETER),
-)
-
-
-# The records of tensors that exist.
-_kept: dict[int, Any] = {}
-
-
-@_DELETER  # type: ignore[untyped-decorator]
-def _released(record: Any) -> None:
-    _kept.pop(ctypes.addressof(record.contents), None)
+# The codes of DLPack for dtypes that NumPy does not have, or passes in newer releases only.
+_CODES = {"bool": 6, "bfloat16": 4}
+# Where the code is in a DLTensor: behind a pointer, a device and the number of dimensions.
+_CODE = 20
 
 
 class Lent:
-    """An object with `__dlpack__`: a tensor at an address, whose memory must outlive it."""
+    """An object with `__dlpack__`: an array whose memory must outlive it, as a tensor of a dtype."""
 
-    def __init__(
-        self, address: int, dtype: str, shape: Sequence[int], strides: Sequence[int]
-    ) -> None:
-        rank = len(shape)
-        sizes = (ctypes.c_int64 * max(rank, 1))(*shape)
-        steps = (ctypes.c_int64 * max(rank, 1))(*strides)
-        letters = dtype.rstrip("0123456789")
-        bits = int(dtype[len(letters) :] or 8)
-        record = _Managed(
-            _Tensor(address, _Device(_CPU, 0), rank, _DataType(_CODES[letters], bits, 1)),
-            None,
-            _released,
-        )
-        record.tensor.shape = sizes
-        record.tensor.strides = steps
-        self._address = ctypes.addressof(record)
-        _kept[self._address] = (record, sizes, steps)
+    def __init__(self, array: Array, dtype: str) -> None:
+        self._array = array.view(np.uint8) if dtype == "bool" else array
+        self._code = _CODES.get(dtype)
 
     def __dlpack__(self, **_: Any) -> Any:
-        make = ctypes.pythonapi.PyCapsule_New
-        make.restype = ctypes.py_object
-        make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        return make(self._address, b"dltensor", None)
+        capsule = self._array.__dlpack__()
+        if self._code is not None:
+            pointer = ctypes.pythonapi.PyCapsule_GetPointer
+            pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            ctypes.c_uint8.from_address(pointer(capsule, b"dltensor") + _CODE).value = self._code
+        return capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (_CPU, 0)
+        return self._array.__dlpack_device__()
