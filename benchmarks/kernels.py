@@ -94,21 +94,21 @@ class Measurement:
         copies = 1 if not case.mutates or case.size in ("1M", "16M") else 16
         drawn = [case.arguments() for _ in range(copies)]
         self.sets = {side: [arguments[side] for arguments in drawn] for side in case.sides}
-        self.tensors = _tensors_of(drawn[0]["torch"]) if case.mutates else []
-        self.restored = (
-            [(tensor, tensor.clone()) for d in drawn for tensor in _tensors_of(d["torch"])]
+        self.restored = {
+            side: [(tensor, tensor.clone()) for given in sets for tensor in _tensors_of(given)]
+            for side, sets in self.sets.items()
             if case.mutates
-            else []
-        )
+        }
         self.times = dict.fromkeys(case.sides, 1)
 
     def best(self, side: str, batches: int) -> float:
         best = math.inf
+        if self.pause:
+            time.sleep(self.pause)
         for _ in range(batches):
-            for tensor, first in self.restored:
+            # By the side itself: its threads are awake then, and those of the others asleep.
+            for tensor, first in self.restored.get(side, ()):
                 tensor.copy_(first)
-            if self.pause:
-                time.sleep(self.pause)
             took = timed(self.clock, self.case.sides[side], self.sets[side], self.times[side])
             best = min(best, took)
         return best
@@ -182,6 +182,11 @@ def in_processes(given: argparse.Namespace) -> list[Row]:
             **os.environ,
             "OPGEN_NUM_THREADS": str(threads),
             "OMP_NUM_THREADS": str(threads),
+            # Threads of OpenBLAS sleep after 2**20 cycles, and not after 2**26.
+            "OPENBLAS_THREAD_TIMEOUT": "20",
+            # Freed memory stays: a call whose result gets new pages takes up to five times as long.
+            "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
+            "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
         }
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=variables) as process:
             assert process.stdout is not None
