@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -373,7 +375,16 @@ XLA_FFI_Error* handle(XLA_FFI_CallFrame* frame, void (*execute)(Frame&)) noexcep
   } catch (const OutOfMemoryError& error) {
     return failure(frame->api, XLA_FFI_Error_Code_RESOURCE_EXHAUSTED, error.what());
   } catch (const NotImplementedError& error) {
-    return failure(frame->api, XLA_FFI_Error_Code_UNIMPLEMENTED, error.what());
+    const char* text = error.what();
+    // Where a forward formula is missing, the runtime advises a function of its own package.
+    constexpr std::string_view own = "unpack_dual(argument).primal";
+    char ours[2048];
+    if (const char* at = std::strstr(text, own.data())) {
+      std::snprintf(ours, sizeof ours, "%.*sjax.lax.stop_gradient(argument)%s",
+                    static_cast<int>(at - text), text, at + own.size());
+      text = ours;
+    }
+    return failure(frame->api, XLA_FFI_Error_Code_UNIMPLEMENTED, text);
   } catch (const Error& error) {
     return failure(frame->api, XLA_FFI_Error_Code_INVALID_ARGUMENT, error.what());
   } catch (const std::exception& error) {
