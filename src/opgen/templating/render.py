@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from opgen.data import compiled_templates_dir, runtime_dir
-from opgen.emit.common.base import GeneratedFile, break_long_lines, number_lines
+from opgen.emit.common.base import GeneratedFile, number_lines
 from opgen.templating.environment import make_environment
 
 
@@ -27,7 +27,7 @@ class Renderer:
             return (runtime_dir() / file.template).read_text(encoding="utf-8")
         text = self._template(file.template).render(file=file)
         if file.template.endswith((".h.j2", ".cpp.j2")):
-            text = number_lines(break_long_lines(text))
+            text = number_lines(text)
         # Documented functions of a stub have a blank line after them.
         return f"{text.rstrip(chr(10))}\n" if text.endswith("\n\n") else text
 

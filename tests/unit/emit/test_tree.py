@@ -45,14 +45,6 @@ def test_text_is_tidy(files: dict[str, str]) -> None:
         assert "\n\n\n" not in text, path
 
 
-def test_lines_are_short(files: dict[str, str]) -> None:
-    """Protects readers from long lines: those of C++ have at most 100 characters where a comma allows it."""
-    for path, text in files.items():
-        if path.endswith((".h", ".cpp")) and "\n#line" not in text:
-            for line in text.splitlines():
-                assert len(line) <= 100 or not re.match(r'[^"/#]*, [^"/\\]*$', line), path
-
-
 def test_formatters_leave_generated_files_alone(files: dict[str, str]) -> None:
     """Protects committed trees, which `opgen check` compares, from clang-format."""
     for path, text in files.items():

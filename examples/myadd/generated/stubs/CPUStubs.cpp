@@ -29,8 +29,7 @@ OPGEN_STUB void structured_myadd_cpu::impl(const Tensor&, const Tensor&, const T
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(myops::native::opgen_missing_CPU_myadd_out,
-        &myops::native::structured_myadd_cpu::impl),
+    opgen::kernel_stub(myops::native::opgen_missing_CPU_myadd_out, &myops::native::structured_myadd_cpu::impl),
 };
 const opgen::StubTable opgen_table_CPUStubs(
     "myops", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);

@@ -5,47 +5,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from opgen.data import runtime_dir
 
-WIDTH = 100
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_LONG_LIST = 70
 
 
-def break_long_lines(text: str) -> str:
-    """Break the lines of C++ with more than 100 characters after commas.
-
-    Comments, macros and lines with string literals stay whole, so that one can search for their text. So do all lines of a
-    file with `#line` directives, because lines between them are an author's.
-    """
-    if "\n#line" in text:
-        return text
-    lines = text.split("\n")
-    for i, line in enumerate(lines):
-        if (
-            len(line) > WIDTH
-            and '"' not in line
-            and "//" not in line
-            and line[0] != "#"
-            and not lines[i - 1].endswith("\\")
-        ):
-            lines[i] = _broken(line)
-    return "\n".join(lines)
-
-
-def _broken(line: str) -> str:
-    margin = " " * (len(line) - len(line.lstrip()) + 4)
-    parts, begin, end = [], 0, WIDTH + 1
-    while end <= len(line) and (
-        place := line.rfind(", ", begin, end) + 1 or line.find(", ", end - 1) + 1
-    ):
-        parts.append(line[begin:place])
-        begin, end = place + 1, place + 2 + WIDTH - len(margin)
-    return f"\n{margin}".join([*parts, line[begin:]])
+def listed(parameters: Sequence[str]) -> str:
+    """Return a parameter list of C++: on one line, or with a line for each parameter if it is long."""
+    text = ", ".join(parameters)
+    return text if len(text) <= _LONG_LIST else ",\n    ".join(parameters)
 
 
 def number_lines(text: str) -> str:
@@ -118,7 +92,7 @@ class Block(Record, Generic[T], frozen=True):
 class PublicFunction(Record, frozen=True):
     """A C++ function that returns `callee(arguments)`, in the forms that templates need.
 
-    `given` are the parameters with defaults, for declarations; `given_plainly` those without, for definitions after a
+    `parameters` have defaults, for declarations; `plain_parameters` have none, for definitions after a
     declaration. `text` is the schema or, for further functions of the same operator, how they differ from the first.
     `doc` is the author's documentation, or empty.
     """
@@ -126,10 +100,10 @@ class PublicFunction(Record, frozen=True):
     text: str
     returns: str
     name: str
-    given: tuple[str, ...]
-    given_plainly: tuple[str, ...]
+    parameters: str
+    plain_parameters: str
     callee: str
-    arguments: tuple[str, ...]
+    arguments: str
     doc: str = ""
 
     @property
@@ -143,21 +117,13 @@ class PublicFunction(Record, frozen=True):
         return documentation_comment(self.doc, indent=2)
 
     @property
-    def parameters(self) -> str:
-        return ", ".join(self.given)
-
-    @property
     def body(self) -> str:
-        return f"{self.callee}({', '.join(self.arguments)})"
+        return f"{self.callee}({self.arguments})"
 
     @property
     def head(self) -> str:
         """`Tensor add(const Tensor& self)`, with defaults."""
         return f"{self.returns} {self.name}({self.parameters})"
-
-    @property
-    def plain_parameters(self) -> str:
-        return ", ".join(self.given_plainly)
 
 
 def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

@@ -40,7 +40,7 @@ class KernelOverload(Record, frozen=True):
     @property
     def head(self) -> str:
         """`Tensor add(const Tensor& self)`."""
-        return f"{self.signature.returns} {self.name}({self.signature.parameters})"
+        return f"{self.signature.returns} {self.name}({self.signature.listed})"
 
     @property
     def declaration(self) -> str:
@@ -146,7 +146,7 @@ class StructuredKernel(Record, frozen=True):
         if self.says_outputs:
             found.append(f"  static constexpr ::std::size_t opgen_outputs = {self.outputs};")
         if not self.is_installed:
-            found.append(f"  {specifier(self.kept)}void impl({self.signature.parameters});")
+            found.append(f"  {specifier(self.kept)}void impl({self.signature.listed});")
         if self.precomputed and self.kept:
             # `opgen_impl` calls `impl` with precomputed values.
             given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
@@ -218,7 +218,7 @@ class MetaClass(Record, frozen=True):
 
     @property
     def _head(self) -> str:
-        return f"{self.signature.returns} meta({self.signature.parameters});"
+        return f"{self.signature.returns} meta({self.signature.listed});"
 
     @property
     def is_template(self) -> bool:

@@ -18,7 +18,7 @@ from opgen.cpp.signatures import (
 )
 from opgen.cpp.translate import translate
 from opgen.cpp.type_values import CType, TypeSpelling, spell
-from opgen.emit.common.base import PublicFunction, Record
+from opgen.emit.common.base import PublicFunction, Record, listed
 from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
@@ -29,18 +29,11 @@ class SpelledSignature(Record, frozen=True):
     """The signature of a kernel, or of the dispatcher: parameters have no defaults."""
 
     returns: str
-    parameter_list: tuple[str, ...]
-    type_list: tuple[str, ...]
-
-    @property
-    def parameters(self) -> str:
-        """`const Tensor& self, const Scalar& alpha`."""
-        return ", ".join(self.parameter_list)
-
-    @property
-    def types(self) -> str:
-        """`const Tensor&, const Scalar&`."""
-        return ", ".join(self.type_list)
+    # `const Tensor& self, const Scalar& alpha`, and the same as `listed` returns it.
+    parameters: str
+    listed: str
+    # `const Tensor&, const Scalar&`
+    types: str
 
     @property
     def function_type(self) -> str:
@@ -79,11 +72,9 @@ class Speller(Record, frozen=True, dict=True):
     ) -> SpelledSignature:
         """Return a signature in `spelling`, or else in the target's."""
         typed = [(self.type(b.type, spelling=spelling), b.name) for b in arguments]
-        return SpelledSignature(
-            returns=returns,
-            parameter_list=tuple([f"{type} {name}" for type, name in typed]),
-            type_list=tuple([type for type, _ in typed]),
-        )
+        parameters = [f"{type} {name}" for type, name in typed]
+        types = ", ".join([type for type, _ in typed])
+        return SpelledSignature(returns, ", ".join(parameters), listed(parameters), types)
 
     def spelled(self, signature: DispatcherSignature | NativeSignature) -> SpelledSignature:
         """Return `signature` as text, cached: it is the same for all keys."""
@@ -114,15 +105,16 @@ class Speller(Record, frozen=True, dict=True):
 
         All of them take the parameter `first` before the others.
         """
-        declared = () if first is None else (f"{self.type(first.type)} {first.name}",)
-        given = () if first is None else (first.name,)
         for function in self._public(f, method):
+            if first is None:
+                yield replace(function, callee=callee)
+                continue
+            declared = [f"{self.type(first.type)} {first.name}"]
             yield replace(
                 function,
-                given=declared + function.given,
-                given_plainly=declared + function.given_plainly,
+                parameters=", ".join(declared + [function.parameters] * bool(function.parameters)),
                 callee=callee,
-                arguments=given + function.arguments,
+                arguments=", ".join([first.name] + [function.arguments] * bool(function.arguments)),
             )
 
     def _public(self, f: NativeFunction, method: bool) -> tuple[PublicFunction, ...]:
@@ -142,10 +134,10 @@ class Speller(Record, frozen=True, dict=True):
                 text=_difference(signature) or str(f.func),
                 returns=self.type(signature.returns),
                 name=signature.name,
-                given=tuple([b.declaration(spelling, defaults=True) for b in given]),
-                given_plainly=tuple([b.declaration(spelling, defaults=False) for b in given]),
+                parameters=listed([b.declaration(spelling, defaults=True) for b in given]),
+                plain_parameters=listed([b.declaration(spelling, defaults=False) for b in given]),
                 callee="",
-                arguments=tuple(self.expressions(given, wanted, method=method)),
+                arguments=", ".join(self.expressions(given, wanted, method=method)),
                 doc=f.doc or "",
             )
 

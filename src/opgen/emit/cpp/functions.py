@@ -84,15 +84,15 @@ def _operator(
     given: tuple[tuple[CType, str], ...],
     arguments: tuple[str, ...],
 ) -> PublicFunction:
-    parameters = tuple(f"{context.spell.type(type)} {name}" for type, name in given)
+    parameters = ", ".join(f"{context.spell.type(type)} {name}" for type, name in given)
     return PublicFunction(
         text="",
         returns=context.spell.type(_WRITTEN if given[0][0] == _WRITTEN else TENSOR),
         name=f"operator{symbol}",
-        given=parameters,
-        given_plainly=parameters,
+        parameters=parameters,
+        plain_parameters=parameters,
         callee=f"{operator_struct(f)}::call",
-        arguments=arguments,
+        arguments=", ".join(arguments),
     )
 
 
@@ -236,4 +236,4 @@ def _left_out(context: Context, f: NativeFunction) -> Iterator[PublicFunction]:
     functions = context.spell.functions(f, "opgen::throw_not_selected", method=True)
     for function, signature in zip(functions, context.spell.cpp_signatures(f, method=True)):
         names = (b.name for b in signature.arguments)
-        yield replace(function, arguments=(f'"{f.full_name}"', *names))
+        yield replace(function, arguments=", ".join((f'"{f.full_name}"', *names)))

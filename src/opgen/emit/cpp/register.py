@@ -455,7 +455,7 @@ def _kernel(context: Context, kernel: CompositeKernel) -> CompositeDefinition:
         schema=str(kernel.function.func),
         name=kernel.kernel.name,
         returns=signature.returns,
-        parameters=signature.parameters,
+        parameters=signature.listed,
         body=tuple(_body(context, kernel)),
     )
 

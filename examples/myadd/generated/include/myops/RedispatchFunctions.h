@@ -18,14 +18,12 @@ inline Tensor& myadd_(DispatchKeySet dispatchKeySet, Tensor& self, const Tensor&
 }
 
 // myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-inline Tensor& myadd_out(DispatchKeySet dispatchKeySet, Tensor& out, const Tensor& self,
-    const Tensor& other) {
+inline Tensor& myadd_out(DispatchKeySet dispatchKeySet, Tensor& out, const Tensor& self, const Tensor& other) {
   return myops::_ops::myadd_out::redispatch(dispatchKeySet, self, other, out);
 }
 
 // As above, with out last, without defaults.
-inline Tensor& myadd_outf(DispatchKeySet dispatchKeySet, const Tensor& self, const Tensor& other,
-    Tensor& out) {
+inline Tensor& myadd_outf(DispatchKeySet dispatchKeySet, const Tensor& self, const Tensor& other, Tensor& out) {
   return myops::_ops::myadd_out::redispatch(dispatchKeySet, self, other, out);
 }
 

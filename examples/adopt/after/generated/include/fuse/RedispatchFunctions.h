@@ -8,8 +8,7 @@
 namespace fuse::redispatch {
 
 // muladd(Tensor a, Tensor b, float c) -> Tensor
-inline at::Tensor muladd(at::DispatchKeySet dispatchKeySet, const at::Tensor& a,
-    const at::Tensor& b, double c) {
+inline at::Tensor muladd(at::DispatchKeySet dispatchKeySet, const at::Tensor& a, const at::Tensor& b, double c) {
   return fuse::_ops::muladd::redispatch(dispatchKeySet, a, b, c);
 }
 
@@ -19,8 +18,7 @@ inline at::Tensor mul(at::DispatchKeySet dispatchKeySet, const at::Tensor& a, co
 }
 
 // add_out(Tensor a, Tensor b, Tensor(a!) out) -> ()
-inline void add_out(at::DispatchKeySet dispatchKeySet, const at::Tensor& a, const at::Tensor& b,
-    at::Tensor& out) {
+inline void add_out(at::DispatchKeySet dispatchKeySet, const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
   return fuse::_ops::opgen_add_out::redispatch(dispatchKeySet, a, b, out);
 }
 

@@ -13,8 +13,7 @@ using namespace opgen::types;
 namespace fuse::_ops {
 
 // add_out(Tensor a, Tensor b, Tensor(a!) out) -> ()
-struct opgen_add_out : opgen::Operator<opgen_add_out, void(const at::Tensor&, const at::Tensor&,
-    at::Tensor&)> {
+struct opgen_add_out : opgen::Operator<opgen_add_out, void(const at::Tensor&, const at::Tensor&, at::Tensor&)> {
   static constexpr const char* name = "fuse::add_out";
   static constexpr const char* overload_name = "";
   static constexpr const char* schema_str =
