@@ -27,11 +27,12 @@ from opgen.verify.subjects import CALLS, EXPANDED, LARGE, STRIDED, Need, Subject
 
 
 class Run(Struct, frozen=True):
-    """One call of a program that shows a finding. `lines` replace the call where it is more than a call."""
+    """One call of a program that shows a finding: of another operator, if there is a `spelling`, and with so many threads."""
 
     label: str
     call: Call
-    lines: tuple[str, ...] = ()
+    spelling: str = ""
+    threads: int = 0
 
 
 class Finding(Struct, frozen=True):

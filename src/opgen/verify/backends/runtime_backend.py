@@ -53,10 +53,6 @@ class RuntimeBackend(Backend):
             raise ImportError(f"{package} is not a package of target runtime")
         self.guard = guard
         self._functions = functions
-        self.head = (
-            *(f"import sys; sys.path.insert(0, {folder!r})" for folder in folders),
-            f"import numpy as np, {package}",
-        )
         self.tensors = PackageTensors(self.module)
         self._runtime = _runtime_library()
 

@@ -72,8 +72,8 @@ def _threads(case: Case) -> Iterator[Finding]:
                 if wrong:
                     yield case.finding(
                         f"with {count} threads, {wrong}",
-                        Run(f"with {count} threads", call, (f"@threads {count}",)),
-                        Run("with 1 thread", call, ("@threads 1",)),
+                        Run(f"with {count} threads", call, threads=count),
+                        Run("with 1 thread", call, threads=1),
                     )
     finally:
         case.backend.set_threads(before)

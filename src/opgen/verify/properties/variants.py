@@ -109,7 +109,7 @@ def _beside_functional(case: Case, how: str, call: Call) -> tuple[Run, Run]:
     """Return a call, and the same one of the functional variant."""
     functional = case.subject.functional
     assert functional is not None
-    return Run(how, call), Run("functional", call, (f"@call {functional.spelling}",))
+    return Run(how, call), Run("functional", call, functional.spelling)
 
 
 def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:

@@ -514,8 +514,7 @@ class Examination:
     ) -> Shown:
         """Return a finding with a program that checks the properties for a call."""
         request = replace(self.request, only=(subject.name,), properties=properties, guard="")
-        backend = self.caller.backend
-        text = program(subject, backend.head, finding, backend.kind, request, call, number)
+        text = program(subject, finding, request, call, number)
         return Shown(finding.message, call_text(finding.runs[0].call), text, is_shrunk)
 
     def _replayed(self, subject: Subject) -> list[Case]:
