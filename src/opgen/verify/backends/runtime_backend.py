@@ -48,7 +48,7 @@ class RuntimeBackend(Backend):
         guard: Guard | None,
     ) -> None:
         sys.path[:0] = folders
-        self.module = importlib.import_module(package)
+        self.module: Any = importlib.import_module(package)
         if not hasattr(self.module, "Tensor"):
             raise ImportError(f"{package} is not a package of target runtime")
         self.guard = guard

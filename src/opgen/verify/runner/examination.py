@@ -556,6 +556,7 @@ def _find_violation(property_: Property, case: Case) -> Finding | None:
     Raises NotTested also if the result depends on the order in which elements are visited, because an index occurs
     twice: the property does not apply to it, unless it is violated with different indices, too.
     """
+    case.is_tried = False
     finding = next(property_.check(case), None)
     if finding is None or not property_.is_ordered or not has_repeated_indices(case.call):
         return finding
