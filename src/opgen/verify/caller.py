@@ -27,11 +27,12 @@ from opgen.verify.subjects import CALLS, EXPANDED, LARGE, STRIDED, Need, Subject
 
 
 class Run(Struct, frozen=True):
-    """One call of a program that shows a finding. `lines` replace the call where it is more than a call."""
+    """One call of a program that shows a finding: of another operator, if there is a `spelling`, and with so many threads."""
 
     label: str
     call: Call
-    lines: tuple[str, ...] = ()
+    spelling: str = ""
+    threads: int = 0
 
 
 class Finding(Struct, frozen=True):
@@ -443,6 +444,8 @@ class Case:
         self.refused = refused
         self.number = number
         self.mode = mode
+        # Whether results were compared.
+        self.is_tried = False
         self._base: Outcome | None = None
 
     @property
@@ -478,6 +481,30 @@ class Case:
         """Raise NotTested if the operator has refused one of the calls."""
         if any(outcome.error is not None for outcome in outcomes):
             raise NotTested(f"it refuses {what}")
+
+    def compare(
+        self, how: str, call: Call, other: str, plain: Call, way: str = "fresh"
+    ) -> Iterator[Finding]:
+        """Yield a finding if a call does something else than a plain one, unless the operator refuses one of them."""
+        found = self.run(call, way)
+        expected = self.base if plain is self.call else self.run(plain)
+        if found.error is None and expected.error is None:
+            runs = Run(how, call), Run(other, plain)
+            yield from self.unlike(f"{how}: ", found.everything, expected.everything, *runs)
+
+    def unlike(
+        self,
+        text: str,
+        found: Sequence[Result],
+        expected: Sequence[Result],
+        *runs: Run | Call,
+        **options: Any,
+    ) -> Iterator[Finding]:
+        """Yield a finding, with a text before how they differ, if results are not as expected."""
+        self.is_tried = True
+        wrong = differ(found, expected, **options)
+        if wrong:
+            yield self.finding(f"{text}{wrong}", *runs)
 
     def finding(self, message: str, *runs: Run | Call) -> Finding:
         shown = tuple(run if isinstance(run, Run) else Run("call", run) for run in runs)

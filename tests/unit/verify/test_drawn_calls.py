@@ -216,7 +216,7 @@ def test_a_program_has_the_call_of_its_finding() -> None:
     call = {"xs": [strange, flipped], "by": float("inf"), "generator": GeneratorSpec(3)}
     finding = Finding("it is wrong", (Run("the call", call),))
     request = Request(target="runtime", loads=("mylib",), only=(subject.name,))
-    text = program(subject, (), finding, "runtime", request, call, 7)
+    text = program(subject, finding, request, call, 7)
     names: dict[str, Any] = {}
     exec(text.partition("\n\nif sys.argv")[0], names)
     assert text.startswith("# mylib::join: it is wrong\n")

@@ -77,8 +77,6 @@ class Backend(Protocol):
     not_applicable: Mapping[str, str] = MappingProxyType({})
     # Whether gradients follow from outputs that were computed before, as `gradients` does.
     has_tape: bool = True
-    # Lines that begin a program with a call.
-    head: tuple[str, ...]
     # The module of its tensors: torch, or a package that is like it; and what gradients need of them.
     module: Any
     tensors: Tensors
@@ -111,6 +109,12 @@ class Backend(Protocol):
         if isinstance(value, Complex):
             return complex(value.real, value.imag)
         return value
+
+    def made(self, value: Value) -> Any:
+        """Return a value of a call; tensors are in memory of their own."""
+        if isinstance(value, TensorSpec):
+            return self.fresh(value)
+        return list(map(self.made, value)) if isinstance(value, list) else self.other(value)
 
     def is_tensor(self, value: Any) -> bool:
         return isinstance(value, self.module.Tensor)

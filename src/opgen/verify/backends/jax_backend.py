@@ -70,10 +70,6 @@ class JaxBackend(RuntimeBackend):
             self._functions_of_jax: Any = importlib.import_module(f"{package}.jax")
         except ModuleNotFoundError:
             raise ImportError(f"{package} was not built with --frameworks jax") from None
-        self.head = (
-            *("import jax", "jax.config.update('jax_enable_x64', True)"),
-            *(*self.head, f"import {package}.jax"),
-        )
         self._left_out = {f.full_name: why for f, why in reasons_against_jax(functions)}
         self._failure = ""
         # Compiled calls of operators that write their arguments.

@@ -48,15 +48,11 @@ class RuntimeBackend(Backend):
         guard: Guard | None,
     ) -> None:
         sys.path[:0] = folders
-        self.module = importlib.import_module(package)
+        self.module: Any = importlib.import_module(package)
         if not hasattr(self.module, "Tensor"):
             raise ImportError(f"{package} is not a package of target runtime")
         self.guard = guard
         self._functions = functions
-        self.head = (
-            *(f"import sys; sys.path.insert(0, {folder!r})" for folder in folders),
-            f"import numpy as np, {package}",
-        )
         self.tensors = PackageTensors(self.module)
         self._runtime = _runtime_library()
 

@@ -65,11 +65,6 @@ class TorchBackend(Backend):
         new = {name.partition("::")[0] for name in names - before}
         self.namespaces = tuple(namespaces) or tuple(sorted(new))
         self._names = sorted(n for n in names if self._is_verified(n))
-        self.head = (
-            *(f"import sys; sys.path.insert(0, {folder!r})" for folder in folders),
-            "import torch",
-            *(_load_line(name) for name in loads),
-        )
         torch = self.module
         self._dtypes = {
             name: getattr(torch, name)
@@ -299,14 +294,6 @@ class TorchBackend(Backend):
         if not self.module.equal(read, again) and not read.isnan().any():
             raise RuntimeError("torch.save and pickle differ")
         return read
-
-
-def _load_line(name: str) -> str:
-    if name.endswith(".py"):
-        return f"import runpy; runpy.run_path({name!r})"
-    if os.path.exists(name) or name.endswith(".so"):
-        return f"torch.ops.load_library({os.path.abspath(name)!r})"
-    return f"import {name}"
 
 
 def parsed(text: str) -> FunctionSchema | None:

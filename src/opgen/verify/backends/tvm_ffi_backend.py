@@ -54,11 +54,8 @@ class TvmFfiBackend(RuntimeBackend):
         library = Path(str(self.module.__file__)).parent / f"lib{package}_tvm_ffi.so"
         if not library.exists():
             raise ImportError(f"{package} was not built with --frameworks {self.framework}")
-        self._library = self._ffi.load_module(library)
-        self.head += (
-            "import tvm_ffi",
-            f"{package}.tvm_ffi = tvm_ffi.load_module({str(library)!r})",
-        )
+        # Where programs find it.
+        self._library = self.module.tvm_ffi = self._ffi.load_module(library)
         self._left_out = {f.full_name: why for f, why in reasons_against_tvm_ffi(functions)}
 
     def _subject(self, f: NativeFunction) -> Subject | None:

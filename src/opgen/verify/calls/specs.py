@@ -176,11 +176,6 @@ def each_tensor(call: Mapping[str, Value], change: Change) -> Call:
     return changed(call, places(call), change)
 
 
-def dense(call: Mapping[str, Value]) -> Call:
-    """Return the call with dense tensors."""
-    return each_tensor(call, lambda spec: replace(spec, layout=None, bit=""))
-
-
 def contiguous_strides(shape: Shape) -> Shape:
     """Return row-major strides, in elements. A size of 0 counts as 1."""
     strides: list[int] = []

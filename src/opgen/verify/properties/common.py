@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod as product
 from typing import Any
 
@@ -17,10 +17,8 @@ from opgen.verify.caller import (
     PATTERNS,
     Caller,
     Case,
-    Finding,
     NotTested,
     Outcome,
-    Result,
     Run,
     differ,
     leaves,
@@ -149,15 +147,6 @@ def layout_variants(spec: TensorSpec) -> Iterator[tuple[str, TensorSpec]]:
         yield "with its last dimension outermost", specs.rotated(spec)
 
 
-def compared(
-    case: Case, how: str, call: Call, found: Outcome, other: str, plain: Call, expected: Outcome
-) -> Iterator[Finding]:
-    """Yield a finding if a call, made in some way (`how`), does something else than another one."""
-    wrong = differ(found.everything, expected.everything)
-    if wrong:
-        yield case.finding(f"{how}: {wrong}", *two_runs(how, call, other, plain))
-
-
 def differ_in_bits(one: Outcome, other: Outcome) -> str | None:
     """Return how two outcomes differ; None if they do not, or a call was refused."""
     if one.error is not None or other.error is not None:
@@ -179,10 +168,6 @@ def remember(outcome: Outcome) -> None:
     """Have the blocks of a call keep a copy of their bytes."""
     for block in outcome.blocks.values():
         block.remember()
-
-
-def tensors_of(results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if result.described is not None]
 
 
 def two_runs(one: str, call: Call, other: str, expected: Call) -> tuple[Run, Run]:

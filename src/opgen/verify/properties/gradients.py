@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -234,9 +234,11 @@ def _dtypes(case: Case) -> tuple[str, ...]:
     return ("float64", "complex128")
 
 
-def _checked(
-    case: Case, check: Callable[[_Function, list[Any]], None], what: str
-) -> Iterator[Finding]:
+# Compares the gradients of a function of some tensors with finite differences.
+_Check = Callable[[Callable[..., Any], Sequence[Any]], None]
+
+
+def _checked(case: Case, check: _Check, what: str) -> Iterator[Finding]:
     done = False
     why: Exception | None = None
     for dtype in _dtypes(case):
@@ -250,7 +252,7 @@ def _checked(
             continue
         try:
             with _quiet() as caught:
-                check(function, inputs)
+                check(function.outputs, inputs)
         except Exception as error:
             if _says_no(error):
                 why = why or NotApplicable(f"it says that it has none: {first_line(error)}")
@@ -304,14 +306,15 @@ def _jacobians(error: BaseException) -> str:
     return " ".join(str(error).split())[:400]
 
 
+def _stepped(case: Case, call: Call, found: Iterable[Place], step: Array | float) -> Outcome:
+    """Call the operator with a step added to the tensors at some places: of what finite differences are made."""
+    return case.run(changed(call, found, lambda spec: explicit(spec, elements(spec) + step)))
+
+
 def _is_stable(case: Case, call: Call) -> bool:
     """Whether results move little when inputs do, and do not stay: finite differences mean nothing at a jump, or on stairs."""
-
-    def moved(step: float) -> Outcome:
-        found = [place for place in places(call) if at(call, place).is_differentiable]
-        return case.run(changed(call, found, lambda spec: explicit(spec, elements(spec) + step)))
-
-    base, least, *others = map(moved, (0, 1e-12, 1e-6, -1e-6))
+    found = [place for place in places(call) if at(call, place).is_differentiable]
+    base, least, *others = (_stepped(case, call, found, by) for by in (0, 1e-12, 1e-6, -1e-6))
     if any(outcome.error is not None for outcome in (base, least, *others)):
         return False
     moves = False
@@ -327,10 +330,7 @@ def _is_stable(case: Case, call: Call) -> bool:
 
 
 def _is_of_repeated_indices(
-    case: Case,
-    check: Callable[[_Function, list[Any]], None],
-    function: _Function,
-    inputs: Sequence[Any],
+    case: Case, check: _Check, function: _Function, inputs: Sequence[Any]
 ) -> bool:
     """Whether the gradient is too large because an index occurs twice: it is not wrong for different indices.
 
@@ -342,7 +342,7 @@ def _is_of_repeated_indices(
         if case.run(call).error is None:
             try:
                 with _quiet():
-                    check(_Function(case, call, function.chosen), list(inputs))
+                    check(_Function(case, call, function.chosen).outputs, list(inputs))
             except Exception:
                 return False
     return True
@@ -371,30 +371,23 @@ def _is_too_large(case: Case, function: _Function, inputs: Sequence[Any]) -> boo
 def _numeric_gradient(case: Case, call: Call, place: Place, scales: Sequence[Any]) -> Array | None:
     """Return the derivative of the weighted results by the real part of each element of an input, or None if there is none."""
     spec = at(call, place)
-    slopes = np.zeros(spec.count)
-    step = 1e-5
-    for index in range(spec.count):
+    slopes = []
+    for one in np.eye(spec.count):
+        step = 1e-5 * one.reshape(spec.shape)
         results = []
-        for moved in (step, -step):
-            numbers = elements(spec).copy()
-            numbers.ravel()[index] += moved
-            outcome = case.run(put(call, place, explicit(spec, numbers)))
+        for outcome in (_stepped(case, call, [place], by) for by in (step, -step)):
             made = outcome.results or outcome.written
             results.append([r.elements for r in made if r.elements is not None])
         pairs = [(a, b) for a, b in zip(*results) if a.dtype.kind in "fc"]
         if len(pairs) != len(scales):
             return None
         total = sum(((a - b) * np.conj(w)).real.sum() for (a, b), w in zip(pairs, scales))
-        slopes[index] = total / (2 * step)
-    return slopes
+        slopes.append(total / 2e-5)
+    return np.array(slopes)
 
 
 def _backward(case: Case) -> Iterator[Finding]:
-    yield from _checked(
-        case,
-        lambda f, inputs: case.backend.gradcheck(f.outputs, inputs, forward=False),
-        "gradient",
-    )
+    yield from _checked(case, partial(case.backend.gradcheck, forward=False), "gradient")
     if case.backend.has_tape:
         yield from _same_gradients(case)
         yield from _gradients_of_float32(case)
@@ -415,12 +408,11 @@ def _gradients_of_float32(case: Case) -> Iterator[Finding]:
         rounded = replace(
             wide, described=narrow.described, elements=wide.elements.astype("float32")
         )
-        wrong = differ([narrow], [rounded], units=_COARSE)
-        if wrong:
-            text = (
-                f"in float32, the gradient of {place_text(place)} is not that of float64: {wrong}"
+        if wrong := differ([narrow], [rounded], units=_COARSE):
+            name = place_text(place)
+            yield function.finding(
+                f"in float32, the gradient of {name} is not that of float64: {wrong}"
             )
-            yield function.finding(text)
 
 
 def _same_gradients(case: Case) -> Iterator[Finding]:
@@ -437,26 +429,29 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         with contextlib.suppress(Exception):
             later.outputs(*others)
     found = _weighted(case, kept, inputs, wanted)
-    for name, wrong in _differences(function.chosen, found, expected):
-        yield function.finding(f"later calls change the gradient of {name}: {wrong}")
+    yield from _differences(function, "later calls change the gradient of {}: ", found, expected)
     for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
         alone = [v if i == index else v.detach() for i, v in enumerate(inputs)]
         outputs = function.outputs(*alone)
         if not all(case.backend.requires_grad(outputs[i]) for i in wanted):
             continue
         found = _weighted(case, outputs, [inputs[index]], wanted)
-        for name, wrong in _differences([place], found, expected[index:]):
-            yield function.finding(f"if only {name} requires a gradient: {wrong}")
+        text = "if only {} requires a gradient: "
+        yield from _differences(function, text, found, expected[index:], [place])
 
 
 def _differences(
-    chosen: Sequence[Place], found: Sequence[Result | None], expected: Sequence[Result | None]
-) -> Iterator[tuple[str, str]]:
-    """Yield the places whose gradients differ, and how."""
-    for place, one, other in zip(chosen, found, expected):
+    function: _Function,
+    text: str,
+    found: Sequence[Result | None],
+    expected: Sequence[Result | None],
+    chosen: Sequence[Place] = (),
+) -> Iterator[Finding]:
+    """Yield findings of gradients that differ. `text` has a place for the name of the input."""
+    for place, one, other in zip(chosen or function.chosen, found, expected):
         wrong = one and other and differ([one], [other])
         if wrong:
-            yield place_text(place), wrong
+            yield function.finding(f"{text.format(place_text(place))}{wrong}")
 
 
 def _weighted(
@@ -482,19 +477,11 @@ def _moved(case: Case, tensor: Any, factor: float) -> Any:
 
 
 def _forward(case: Case) -> Iterator[Finding]:
-    yield from _checked(
-        case,
-        lambda f, inputs: case.backend.gradcheck(f.outputs, inputs, forward=True),
-        "forward gradient",
-    )
+    return _checked(case, partial(case.backend.gradcheck, forward=True), "forward gradient")
 
 
 def _second(case: Case) -> Iterator[Finding]:
-    yield from _checked(
-        case,
-        lambda f, inputs: case.backend.gradgradcheck(f.outputs, inputs),
-        "gradient of the gradient",
-    )
+    return _checked(case, case.backend.gradgradcheck, "gradient of the gradient")
 
 
 def _silent_zero(case: Case) -> Iterator[Finding]:
@@ -538,28 +525,21 @@ def _weight(described: Described) -> TensorSpec:
 
 def _depends(case: Case, call: Call, place: Place) -> bool:
     """Whether floating-point results move, little, when an input moves little: the numeric derivative is not zero."""
-    spec = at(call, place)
-    numbers = elements(spec)
     base = case.run(call)
     slopes = []
     for step in (1e-4, 5e-5, 1e-10):
-        moved = case.run(put(call, place, explicit(spec, numbers + step)))
-        slope = None if moved.error or base.error else _slope(base, moved, step)
-        if slope is None:
+        moved = _stepped(case, call, [place], step)
+        if moved.error or base.error:
             return False
+        slope = 0.0
+        for a, b in zip(base.everything, moved.everything):
+            if a.elements is None or b.elements is None or a.elements.shape != b.elements.shape:
+                return False
+            if a.elements.dtype.kind in "fc" and a.elements.size:
+                slope = max(slope, float(np.abs(a.elements - b.elements).max()) / step)
         slopes.append(slope)
     # A jump has slopes that grow as the step shrinks, and stairs become flat.
     return max(slopes) > 1e-3 and max(slopes) - min(slopes) < 0.05 * max(slopes)
-
-
-def _slope(base: Outcome, moved: Outcome, step: float) -> float | None:
-    most = 0.0
-    for a, b in zip(base.everything, moved.everything):
-        if a.elements is None or b.elements is None or a.elements.shape != b.elements.shape:
-            return None
-        if a.elements.dtype.kind in "fc" and a.elements.size:
-            most = max(most, float(np.abs(a.elements - b.elements).max()) / step)
-    return most
 
 
 def _integer_gradient(case: Case) -> Iterator[Finding]:
@@ -604,10 +584,8 @@ def _gradient_strides(case: Case) -> Iterator[Finding]:
         if _warned(caught):
             raise NotApplicable("PyTorch warns that it has no formula")
         base = found["equal" if how in ("equal", "expanded") else "dense"]
-        for name, wrong in _differences(function.chosen, found[how], base):
-            yield function.finding(
-                f"the gradient of {name} differs if the incoming gradient is {how}: {wrong}"
-            )
+        text = f"the gradient of {{}} differs if the incoming gradient is {how}: "
+        yield from _differences(function, text, found[how], base)
 
 
 def _gradient(case: Case, output: Any, how: str) -> Any:
@@ -648,10 +626,8 @@ def _noticed(case: Case) -> Iterator[Finding]:
             found = _weighted(case, outputs, leaves_, wanted)
         except Exception:
             continue
-        for place, wrong in _differences(function.chosen, found, expected):
-            yield function.finding(
-                f"a write to {what} before the backward pass goes unnoticed: the gradient of {place} changes, {wrong}"
-            )
+        text = f"a write to {what} before the backward pass goes unnoticed: the gradient of {{}} changes, "
+        yield from _differences(function, text, found, expected)
 
 
 def _counted(case: Case) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from math import prod as product
@@ -28,7 +29,6 @@ from opgen.verify.calls.specs import (
     TensorSpec,
     at,
     changed,
-    dense,
     each_tensor,
     elements,
     places,
@@ -39,7 +39,6 @@ from opgen.verify.memory.blocks import more_memory
 from opgen.verify.properties.common import (
     META,
     as_dtype,
-    compared,
     explicit,
     has_differentiable,
     in_layout,
@@ -67,27 +66,18 @@ def _inputs(case: Case) -> list[tuple[Place, TensorSpec]]:
     return [(p, s) for p, s in case.tensors() if p[0] not in case.subject.outs]
 
 
-def _compare(case: Case, call: Call, how: str) -> Iterator[Finding]:
-    """Compare a call with the same call of dense tensors. An error of the operator is no finding."""
-    found = case.run(call, "block")
-    if found.error is None and case.base.error is None:
-        yield from compared(case, how, call, found, "dense", dense(case.call), case.base)
-
-
 def _strided(case: Case) -> Iterator[Finding]:
-    tried = False
     inputs = _inputs(case)
-    for name in names_of_layouts(spec for _, spec in inputs):
-        groups: list[Sequence[Place]] = [[p for p, _ in inputs]]
-        if case.mode != "quick" and len(inputs) > 1:
-            groups += [[p] for p, _ in inputs]
-        for group in groups:
-            call = in_layout(case.call, group, name)
-            tried = True
-            which = "inputs" if len(group) > 1 else place_text(group[0])
-            yield from _compare(case, call, f"{which} {name}")
-    if not tried:
+    names = names_of_layouts(spec for _, spec in inputs)
+    if not names:
         raise NotTested("no input has a dimension")
+    groups: list[Sequence[Place]] = [[p for p, _ in inputs]]
+    if case.mode != "quick" and len(inputs) > 1:
+        groups += [[p] for p, _ in inputs]
+    for name, group in itertools.product(names, groups):
+        call = in_layout(case.call, group, name)
+        which = "inputs" if len(group) > 1 else place_text(group[0])
+        yield from case.compare(f"{which} {name}", call, "dense", case.call, "block")
     yield from _far_apart(case)
 
 
@@ -110,36 +100,32 @@ def _far_apart(case: Case) -> Iterator[Finding]:
     call = changed(narrow, [found[0][0]], specs.far_apart)
     with more_memory():
         how = f"{place_text(found[0][0])} with elements 2^31 apart"
-        finding = next(_compare(small, call, how), None)
+        finding = next(small.compare(how, call, "dense", narrow, "block"), None)
         case.caller.memory.release_all()
     if finding:
         yield finding
 
 
 def _expanded(case: Case) -> Iterator[Finding]:
-    tried = refused = False
+    refused = False
     if not case.read_only():
         raise NotApplicable("no tensor is only read")
     for place, spec in case.read_only():
         for dim, size in enumerate(spec.shape):
             if size < 2 or spec.count == 0:
                 continue
-            numbers = elements(spec)
-            same = explicit(spec, np.repeat(numbers.take([0], dim), size, dim))
+            same = explicit(spec, np.repeat(elements(spec).take([0], dim), size, dim))
             plain = put(case.call, place, same)
             call = put(case.call, place, specs.expanded(same, dim))
-            expected = case.run(plain)
-            found = case.run(call, "block")
-            if expected.error is not None or found.error is not None:
-                refused = refused or expected.error is None
-                continue
-            tried = True
             how = f"{place_text(place)} expanded along dimension {dim}"
-            yield from compared(case, how, call, found, "dense", plain, expected)
-    if refused and not tried:
-        raise NotApplicable("it refuses expanded inputs")
-    if not tried:
-        raise NotTested("no input can be expanded")
+            yield from case.compare(how, call, "dense", plain, "block")
+            refused = refused or (not case.is_tried and case.run(plain).error is None)
+    if not case.is_tried:
+        raise (
+            NotApplicable("it refuses expanded inputs")
+            if refused
+            else NotTested("no input can be expanded")
+        )
 
 
 def _elsewhere(
@@ -149,7 +135,7 @@ def _elsewhere(
     places = [place for place, _ in _inputs(case)]
     if not places:
         raise NotTested("the call has no tensors")
-    yield from _compare(case, changed(case.call, places, moved), text)
+    yield from case.compare(text, changed(case.call, places, moved), "dense", case.call, "block")
 
 
 def _offset(case: Case) -> Iterator[Finding]:
@@ -165,12 +151,10 @@ def _empty(case: Case) -> Iterator[Finding]:
     sizes = {size for _, spec in _inputs(case) for size in spec.shape}
     tried = False
     for size in sorted(sizes):
-        call = with_sizes(case.call, {size: 0})
-        if case.subject.outs:
-            try:
-                call = with_outs(case.caller, case.subject, call)
-            except NotTested:
-                continue
+        try:
+            call = with_outs(case.caller, case.subject, with_sizes(case.call, {size: 0}))
+        except NotTested:
+            continue
         found = case.run(call)
         if found.error is not None:
             continue
@@ -184,18 +168,12 @@ def _empty(case: Case) -> Iterator[Finding]:
 
 
 def _as_meta_says(case: Case, call: Call, results: Sequence[Result], how: str) -> Iterator[Finding]:
-    meta = case.run(call, "meta")
-    if meta.error is not None:
-        return
-    for one, other in zip(results, meta.results):
-        if one.described is None or other.described is None:
-            continue
-        a = (one.described.shape, one.described.dtype)
-        b = (other.described.shape, other.described.dtype)
-        if a != b:
+    for one, other in zip(results, case.run(call, "meta").results):
+        a, b = one.described, other.described
+        if a is not None and b is not None and (a.shape, a.dtype) != (b.shape, b.dtype):
             yield case.finding(
-                f"{how}, {one.label} has shape {list(a[0])} and dtype {a[1]}; "
-                f"Meta says {list(b[0])} and {b[1]}",
+                f"{how}, {one.label} has shape {list(a.shape)} and dtype {a.dtype}; "
+                f"Meta says {list(b.shape)} and {b.dtype}",
                 Run(how, call),
             )
 
@@ -219,30 +197,22 @@ def _scalar(case: Case) -> Iterator[Finding]:
 
     line = each_tensor(case.call, lambda s: single(s, (1,)))
     point = each_tensor(case.call, lambda s: single(s, ()))
-    if case.subject.outs:
-        try:
-            line, point = (with_outs(case.caller, case.subject, c) for c in (line, point))
-        except NotTested:
-            raise NotApplicable("it refuses inputs without dimensions") from None
+    try:
+        line, point = (with_outs(case.caller, case.subject, c) for c in (line, point))
+    except NotTested:
+        raise NotApplicable("it refuses inputs without dimensions") from None
     expected, found = case.run(line), case.run(point)
     if expected.error is not None or found.error is not None:
         raise NotApplicable("it refuses inputs without dimensions")
-    pairs = list(zip(found.everything, expected.everything))
-    for one, other in pairs:
-        if one.elements is None or other.elements is None:
-            continue
-        if one.elements.size != other.elements.size or one.elements.size == 0:
-            continue
-        flat = replace_elements(one), replace_elements(other)
-        wrong = differ([flat[0]], [flat[1]])
-        if wrong:
+    for one, other in zip(found.everything, expected.everything):
+        a, b = one.elements, other.elements
+        if a is not None and b is not None and a.size == b.size > 0:
             how = "inputs without dimensions"
-            yield case.finding(
-                f"{how}: {wrong}", *two_runs(how, point, "inputs of one element", line)
-            )
+            runs = two_runs(how, point, "inputs of one element", line)
+            yield from case.unlike(f"{how}: ", [_flat(one)], [_flat(other)], *runs)
 
 
-def replace_elements(result: Result) -> Result:
+def _flat(result: Result) -> Result:
     """Return a result with one dimension."""
     assert result.elements is not None and result.described is not None
     flat = result.elements.ravel()
@@ -250,22 +220,16 @@ def replace_elements(result: Result) -> Result:
 
 
 def _conjugated(case: Case) -> Iterator[Finding]:
-    tried = False
     for place, spec in case.read_only():
-        bits = ["conj"] if spec.is_complex else []
-        bits += ["neg"] if spec.is_differentiable else []
-        for bit in bits:
-            numbers = elements(spec)
-            turned = explicit(spec, np.conj(numbers) if bit == "conj" else -numbers)
-            # The conjugate of the conjugate is the tensor itself.
-            lazy = put(case.call, place, replace(specs.plain(turned), bit=bit))
-            found = case.run(lazy)
-            if found.error is not None or case.base.error is not None:
-                continue
-            tried = True
-            how = f"{place_text(place)} {'conjugated' if bit == 'conj' else 'negated'} lazily"
-            yield from compared(case, how, lazy, found, "plain", case.call, case.base)
-    if not tried:
+        numbers = elements(spec)
+        # The conjugate of the conjugate is the tensor itself.
+        turned = [("conj", "conjugated", np.conj(numbers))] if spec.is_complex else []
+        turned += [("neg", "negated", -numbers)] if spec.is_differentiable else []
+        for bit, what, values in turned:
+            lazy = replace(specs.plain(explicit(spec, values)), bit=bit)
+            how = f"{place_text(place)} {what} lazily"
+            yield from case.compare(how, put(case.call, place, lazy), "plain", case.call)
+    if not case.is_tried:
         raise NotApplicable("no input that is only read can be conjugated or negated")
 
 
@@ -313,11 +277,10 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
             whole = np.broadcast_shapes(large, small)
             if not functional and whole != large:
                 continue
-            if case.subject.outs:
-                try:
-                    call = with_outs(case.caller, case.subject, call)
-                except NotTested:
-                    continue
+            try:
+                call = with_outs(case.caller, case.subject, call)
+            except NotTested:
+                continue
             found = case.run(call)
             accepted[turned] = "" if found.error is None else found.message
             if found.error is not None:
@@ -328,11 +291,8 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
                 own = at(call, place)
                 grown = np.broadcast_to(elements(own), whole)
                 plain = put(plain, place, explicit(own, np.ascontiguousarray(grown)))
-            expected = case.run(plain)
-            if expected.error is not None:
-                continue
             how = f"shapes {list(large)} and {list(small)}"
-            yield from compared(case, how, call, found, "expanded", plain, expected)
+            yield from case.compare(how, call, "expanded", plain)
         if len(accepted) == 2 and bool(accepted[False]) != bool(accepted[True]):
             one, other = (pair[::-1], pair) if accepted[False] else (pair, pair[::-1])
             refusal = accepted[False] or accepted[True]
@@ -488,13 +448,7 @@ PROPERTIES = (
     Property("V0124", _empty, _TENSORS, quickly=3, enough=10, imports=META),
     Property("V0125", _scalar, _COMPARED, quickly=2, enough=8),
     Property(
-        "V0126",
-        _conjugated,
-        _COMPARED,
-        quickly=2,
-        enough=8,
-        kinds=("torch",),
-        about=has_differentiable,
+        "V0126", _conjugated, _COMPARED, kinds=("torch",), quickly=2, about=has_differentiable
     ),
     Property("V0127", _broadcasting, _BROADCASTS, quickly=2, enough=6, is_ordered=True),
     Property("V0128", _reordered, _ANY_ORDER, quickly=1, enough=3, cost=10, is_ordered=True),

@@ -18,12 +18,12 @@ from opgen.verify.caller import (
     Outcome,
     Property,
     Run,
-    differ,
     leaves,
     place_text,
 )
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
+from opgen.verify.memory.blocks import Changes
 from opgen.verify.properties.common import (
     differ_in_bits,
     explicit,
@@ -31,6 +31,7 @@ from opgen.verify.properties.common import (
     is_checked_value,
     new_memory_shows,
     remember,
+    two_runs,
 )
 from opgen.verify.properties.repetition import keeps_settings
 from opgen.verify.subjects import RETURNS_TENSORS, WRITES, Need
@@ -56,55 +57,47 @@ def _all_layouts(case: Case) -> Iterator[tuple[str, Call]]:
         yield "inside of larger storages", specs.each_tensor(case.call, specs.shifted)
 
 
-def _observed(case: Case) -> Iterator[tuple[str, Call, Outcome]]:
+def _observed(case: Case) -> Iterator[tuple[str, Call, str, Changes]]:
+    """Yield what calls have written of their arguments: the layout, the call, the argument, and its bytes."""
     for how, call in _all_layouts(case):
         found = case.run(call, "block", prepare=remember)
-        if found.error is None:
-            yield how, call, found
+        for place, block in found.blocks.items() if found.error is None else ():
+            yield how, call, place_text(place), block.changes()
 
 
 def _undeclared_write(case: Case) -> Iterator[Finding]:
     if not case.read_only():
         raise NotApplicable("the schema marks every tensor as written")
-    for how, call, found in _observed(case):
-        for place, block in found.blocks.items():
-            if place[0] not in case.subject.written and block.changes().elements:
-                yield case.finding(
-                    f"writes {place_text(place)} ({how}), which the schema does not mark as written",
-                    call,
-                )
+    for how, call, name, changes in _observed(case):
+        if changes.elements and name.partition("[")[0] not in case.subject.written:
+            text = f"writes {name} ({how}), which the schema does not mark as written"
+            yield case.finding(text, call)
 
 
 def _write_between(case: Case) -> Iterator[Finding]:
-    for how, call, found in _observed(case):
-        for place, block in found.blocks.items():
-            between = block.changes().between
-            if between is not None:
-                yield case.finding(
-                    f"writes byte {between} of the storage of {place_text(place)} ({how}), which is part of "
-                    "none of its elements",
-                    call,
-                )
+    for how, call, name, changes in _observed(case):
+        if changes.between is not None:
+            yield case.finding(
+                f"writes byte {changes.between} of the storage of {name} ({how}), which is part of "
+                "none of its elements",
+                call,
+            )
 
 
 def _write_beyond(case: Case) -> Iterator[Finding]:
-    for how, call, found in _observed(case):
-        for place, block in found.blocks.items():
-            beyond = block.changes().beyond
-            if beyond is not None:
-                side = "before" if beyond < 0 else "behind"
-                yield case.finding(
-                    f"writes byte {abs(beyond)} {side} the storage of {place_text(place)} ({how})",
-                    call,
-                )
+    for how, call, name, changes in _observed(case):
+        if changes.beyond is not None:
+            side = "before" if changes.beyond < 0 else "behind"
+            text = f"writes byte {abs(changes.beyond)} {side} the storage of {name} ({how})"
+            yield case.finding(text, call)
     guard = case.caller.guard
     if guard is None:
         return
     kept = case.run(watch=True)
-    text = guard.check()
+    text_ = guard.check()
     del kept
-    if text is not None:
-        yield case.finding(f"writes {text} that it has allocated")
+    if text_ is not None:
+        yield case.finding(f"writes {text_} that it has allocated")
 
 
 def _read_beyond(case: Case) -> Iterator[Finding]:
@@ -165,11 +158,8 @@ def _uninitialised(case: Case) -> Iterator[Finding]:
     if case.subject.outs:
         outs = [place for place, _ in case.tensors() if place[0] in case.subject.outs]
         other_outs = specs.changed(case.call, outs, lambda spec: filled_with(spec, 0))
-        found = case.run(other_outs)
-        if found.error is None and case.base.error is None:
-            wrong = differ(found.everything, case.base.everything)
-            if wrong:
-                yield case.finding(f"the result depends on what out contained before: {wrong}")
+        how = "the result depends on what out contained before"
+        yield from case.compare(how, other_outs, "the call", case.call)
 
 
 def _sharing(one: Described, other: Described) -> bool:
@@ -297,15 +287,10 @@ def _self_overlap(case: Case, place: Place, spec: TensorSpec) -> Iterator[Findin
     call = put(case.call, place, specs.expanded(explicit(spec, same), dim))
     expected = case.run(dense)
     found = case.run(call, "block")
-    if expected.error is not None or found.error is not None:
-        return
-    wrong = differ(found.written, expected.written)
-    if wrong:
-        yield case.finding(
-            f"writes {place_text(place)}, whose elements share memory, without refusing it: {wrong}",
-            Run("expanded", call),
-            Run("dense", dense),
-        )
+    if expected.error is None and found.error is None:
+        text = f"writes {place_text(place)}, whose elements share memory, without refusing it: "
+        runs = two_runs("expanded", call, "dense", dense)
+        yield from case.unlike(text, found.written, expected.written, *runs)
 
 
 def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[Finding]:
@@ -343,15 +328,11 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
             own = numbers[shift : shift + spec.count].reshape(spec.shape)
             apart = put(inputs, place, explicit(spec, own))
             expected = case.run(apart)
-            if expected.error is not None:
-                continue
-            wrong = differ(found.written[:1], expected.written[:1])
-            if wrong:
+            if expected.error is None:
                 what = "begins one row behind" if shift else "is the same memory as"
-                yield case.finding(
-                    f"{place_text(place)} {what} {place_text(other_place)}, and the call is not refused: {wrong}",
-                    Run("the same elements in memory of their own", apart),
-                )
+                text = f"{place_text(place)} {what} {place_text(other_place)}, and the call is not refused: "
+                run = Run("the same elements in memory of their own", apart)
+                yield from case.unlike(text, found.written[:1], expected.written[:1], run)
 
 
 def _exception_safe(case: Case) -> Iterator[Finding]:

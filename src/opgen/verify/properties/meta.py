@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -640,40 +641,14 @@ def _fake(case: Case) -> Iterator[Finding]:
             )
 
 
-__all__ = ["PROPERTIES", "at", "is_about_meta"]
-
+_of_meta = partial(Property, needs=_RETURNS_WITH_META, imports=META)
+_of_symbols = partial(Property, needs=_TRACEABLE, kinds=("torch",), cost=10, imports=TRACING)
 PROPERTIES = (
-    Property("V0130", _meta_shape, _RETURNS_WITH_META, quickly=5, enough=20, imports=META),
-    Property("V0131", _meta_strides, _RETURNS_WITH_META, quickly=4, enough=16, imports=META),
-    Property("V0132", _meta_dtype, _RETURNS_WITH_META, quickly=5, enough=20, imports=META),
-    Property(
-        "V0133",
-        _meta_refuses,
-        _PLANS_WITH_META,
-        quickly=10,
-        enough=40,
-        refused="also",
-        imports=META,
-    ),
-    Property(
-        "V0134",
-        _symbolic,
-        _TRACEABLE,
-        quickly=2,
-        enough=8,
-        kinds=("torch",),
-        cost=10,
-        imports=TRACING,
-    ),
-    Property(
-        "V0135",
-        _unbacked,
-        _TRACEABLE,
-        quickly=1,
-        enough=4,
-        kinds=("torch",),
-        cost=10,
-        imports=TRACING,
-    ),
-    Property("V0136", _fake, _TRACEABLE, quickly=2, enough=8, kinds=("torch",), imports=META),
+    _of_meta("V0130", _meta_shape, quickly=5, enough=20),
+    _of_meta("V0131", _meta_strides, quickly=4, enough=16),
+    _of_meta("V0132", _meta_dtype, quickly=5, enough=20),
+    _of_meta("V0133", _meta_refuses, needs=_PLANS_WITH_META, quickly=10, enough=40, refused="also"),
+    _of_symbols("V0134", _symbolic, quickly=2, enough=8),
+    _of_symbols("V0135", _unbacked, quickly=1, enough=4),
+    _of_symbols("V0136", _fake, quickly=2, enough=8, cost=1, imports=META),
 )

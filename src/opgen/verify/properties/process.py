@@ -22,7 +22,6 @@ from opgen.verify.caller import (
     NotTested,
     Outcome,
     Property,
-    differ,
     leaves,
 )
 from opgen.verify.calls.specs import ITEMSIZES, at, tensors
@@ -70,9 +69,7 @@ def _copying(case: Case) -> Iterator[Finding]:
                 after = case.caller.result(label, copy(value))
             except Exception as error:
                 yield case.finding(f"{label} cannot be copied or pickled: {first_line(error)}")
-            wrong = differ([after], [before], exact=True, strides=True)
-            if wrong:
-                yield case.finding(f"{what}: {wrong}")
+            yield from case.unlike(f"{what}: ", [after], [before], exact=True, strides=True)
 
 
 def _is_held(described: Described, case: Case, found: Outcome) -> bool:

@@ -72,8 +72,8 @@ def _threads(case: Case) -> Iterator[Finding]:
                 if wrong:
                     yield case.finding(
                         f"with {count} threads, {wrong}",
-                        Run(f"with {count} threads", call, (f"@threads {count}",)),
-                        Run("with 1 thread", call, ("@threads 1",)),
+                        Run(f"with {count} threads", call, threads=count),
+                        Run("with 1 thread", call, threads=1),
                     )
     finally:
         case.backend.set_threads(before)
@@ -115,32 +115,24 @@ def _again(case: Case) -> Iterator[Finding]:
     for call in (*others, with_other_numbers(others[0])):
         case.run(call)
     if one.error is None and not one.blocks and not case.subject.written:
-        wrong = differ(
-            list(case.caller.results(case.subject, one.returned)), one.results, exact=True
-        )
-        if wrong:
-            yield case.finding(
-                f"later calls change what an earlier one has returned: {wrong}",
-                *two_runs("the call", case.call, "a later call", others[0]),
-            )
+        now = list(case.caller.results(case.subject, one.returned))
+        runs = two_runs("the call", case.call, "a later call", others[0])
+        text = "later calls change what an earlier one has returned: "
+        yield from case.unlike(text, now, one.results, *runs, exact=True)
     if one.error is None and not case.subject.written:
         # Tensors lie where those of the call before were.
         case.run(others[0], "block")
-        wrong = differ(case.run(how="block").everything, one.everything, units=_FEW_UNITS)
-        if wrong:
-            yield case.finding(
-                f"after a call whose tensors had the same addresses, {wrong}",
-                *two_runs("the call", case.call, "the call before", others[0]),
-            )
+        again = case.run(how="block").everything
+        runs = two_runs("the call", case.call, "the call before", others[0])
+        text = "after a call whose tensors had the same addresses, "
+        yield from case.unlike(text, again, one.everything, *runs, units=_FEW_UNITS)
     for _ in range(_AGAIN):
         two = case.run()
         if (one.error is None) != (two.error is None):
             yield case.finding(
                 f"the same call is sometimes refused: {(one if one.error else two).message}"
             )
-        wrong = differ(two.everything, one.everything, exact=True)
-        if wrong:
-            yield case.finding(f"the same call, again: {wrong}")
+        yield from case.unlike("the same call, again: ", two.everything, one.everything, exact=True)
 
 
 def keeps_settings(case: Case) -> Iterator[Finding]:
@@ -181,11 +173,9 @@ def _in_other_modes(case: Case) -> Iterator[Finding]:
     for how, context in case.backend.modes().items():
         with context():
             found = case.run(prepare=require)
-        if found.error is not None:
-            continue
-        wrong = differ(found.results, case.base.results, units=_FEW_UNITS)
-        if wrong:
-            yield case.finding(f"{how}: {wrong}", Run(how, case.call))
+        if found.error is None:
+            run, base = Run(how, case.call), case.base.results
+            yield from case.unlike(f"{how}: ", found.results, base, run, units=_FEW_UNITS)
 
 
 def _with_defaults(case: Case) -> Iterator[Finding]:
@@ -204,10 +194,9 @@ def _with_defaults(case: Case) -> Iterator[Finding]:
         if NO_SIGNATURE in message:
             return
         yield case.finding(f"refuses a call with {', '.join(known)} {what}: {message}", *runs)
-    wrong = differ(short.everything, full.everything)
-    if wrong:
-        text = ", ".join(f"{name}={value!r}" for name, value in known.items())
-        yield case.finding(f"with {text} left out, {wrong} if given", *runs)
+    text = ", ".join(f"{name}={value!r}" for name, value in known.items())
+    text = f"with {text} left out instead of given, "
+    yield from case.unlike(text, short.everything, full.everything, *runs)
 
 
 def _first_in_a_process(case: Case) -> Iterator[Finding]:
@@ -234,21 +223,22 @@ def _other(spec: TensorSpec, seed: int = 17) -> TensorSpec:
 
 
 def _undeclared_random(case: Case) -> Iterator[Finding]:
-    before = case.run(seed=1)
-    state = case.backend.random_state()
-    case.backend.seed(1)
-    untouched = case.backend.random_state()
+    before, is_drawn = _beside_default(case, case.call)
     after = case.run(seed=2)
     case.need_accepted(before, after)
-    wrong = differ(after.everything, before.everything, exact=True)
-    if wrong:
-        yield case.finding(
-            f"the result depends on the seed, and the operator does not have the tag nondeterministic_seeded: {wrong}"
-        )
-    elif state != untouched:
-        yield case.finding(
-            "the default generator has moved on, and the operator does not have the tag nondeterministic_seeded"
-        )
+    without = "and the operator does not have the tag nondeterministic_seeded"
+    text = f"the result depends on the seed, {without}: "
+    yield from case.unlike(text, after.everything, before.everything, exact=True)
+    if is_drawn:
+        yield case.finding(f"the default generator has moved on, {without}")
+
+
+def _beside_default(case: Case, call: Call) -> tuple[Outcome, bool]:
+    """Make a call; return also whether it has drawn numbers from the default generator."""
+    found = case.run(call, seed=1)
+    state = case.backend.random_state()
+    case.backend.seed(1)
+    return found, state != case.backend.random_state()
 
 
 def _generator(case: Case) -> Iterator[Finding]:
@@ -261,20 +251,16 @@ def _generator(case: Case) -> Iterator[Finding]:
     def with_seed(seed: int) -> Call:
         return {**case.call, name: GeneratorSpec(seed)}
 
-    one = case.run(with_seed(5), seed=1)
-    state = case.backend.random_state()
-    case.backend.seed(1)
-    untouched = case.backend.random_state()
+    one, is_drawn = _beside_default(case, with_seed(5))
     again = case.run(with_seed(5), seed=2)
     other = case.run(with_seed(6), seed=1)
     case.need_accepted(one, again, other, what="a generator")
-    wrong = differ(again.everything, one.everything, exact=True)
-    if wrong:
-        yield case.finding(
-            f"a generator with the same seed gives another result, if the default one has another seed: {wrong}",
-            Run("with a generator", with_seed(5)),
-        )
-    if state != untouched:
+    text = (
+        "a generator with the same seed gives another result, if the default one has another seed: "
+    )
+    run = Run("with a generator", with_seed(5))
+    yield from case.unlike(text, again.everything, one.everything, run, exact=True)
+    if is_drawn:
         yield case.finding(
             "a generator is passed, and the default one has moved on, too", with_seed(5)
         )
@@ -301,9 +287,8 @@ def _is_constant(case: Case, with_seed: Any) -> bool:
 def _seeded(case: Case) -> Iterator[Finding]:
     one, again = case.run(seed=3), case.run(seed=3)
     case.need_accepted(one, again)
-    wrong = differ(again.everything, one.everything, exact=True)
-    if wrong:
-        yield case.finding(f"the same seed gives another result: {wrong}")
+    text = "the same seed gives another result: "
+    yield from case.unlike(text, again.everything, one.everything, exact=True)
 
 
 def _concurrent(case: Case) -> Iterator[Finding]:

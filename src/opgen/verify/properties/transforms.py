@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from opgen.gradtest.backends import first_line
 from opgen.verify.caller import (
@@ -19,7 +21,6 @@ from opgen.verify.caller import (
     Property,
     Result,
     Run,
-    differ,
     leaves,
     place_text,
     wrong_elements,
@@ -33,7 +34,6 @@ from opgen.verify.properties.common import (
     program_of,
     reordered,
     sizes_of,
-    tensors_of,
     with_sizes,
 )
 from opgen.verify.properties.meta import is_about_meta
@@ -111,15 +111,12 @@ def _vmap(case: Case) -> Iterator[Finding]:
                 raise NotApplicable(f"vmap does not support it: {first_line(error)}") from None
             yield case.finding(f"vmap fails: {first_line(error)}")
         tried = True
+        names = ", ".join(place_text(p) for p in stacks)
         for index, (call, one) in enumerate(alone):
             rows = [_row(result, index) for result in found]
-            wrong = differ(rows, tensors_of(one.results))
-            if wrong:
-                names = ", ".join(place_text(p) for p in stacks)
-                yield case.finding(
-                    f"vmap over dimension {dim} of {names}, example {index}: {wrong}",
-                    Run("alone", call),
-                )
+            expected = [result for result in one.results if result.described is not None]
+            text = f"vmap over dimension {dim} of {names}, example {index}: "
+            yield from case.unlike(text, rows, expected, Run("alone", call))
     if not tried:
         raise NotTested("it refuses the examples of a batch")
 
@@ -174,12 +171,8 @@ def _row(result: Result, index: int) -> Result:
     assert result.described is not None and result.elements is not None
     numbers = result.elements[index] if result.elements.ndim else result.elements
     described = result.described
-    shape = tuple(described.shape[1:])
-    made = type(described)(
-        *(shape, tuple(described.strides[1:]), described.dtype, described.device),
-        *(described.offset, described.storage, described.storage_bytes),
-    )
-    return Result(result.label, made, np.asarray(numbers))
+    row = replace(described, shape=described.shape[1:], strides=described.strides[1:])
+    return Result(result.label, row, np.asarray(numbers))
 
 
 # Programs.
@@ -232,9 +225,7 @@ def _functionalized(case: Case) -> Iterator[Finding]:
         if _unsupported(error):
             raise NotApplicable(f"PyTorch does not support it: {first_line(error)}") from None
         yield case.finding(_failure("a functionalized program fails", error, tool))
-    wrong = differ(_results(case, values), expected)
-    if wrong:
-        yield case.finding(f"a functionalized program: {wrong}")
+    yield from case.unlike("a functionalized program: ", _results(case, values), expected)
 
 
 def _compiled(case: Case) -> Iterator[Finding]:
@@ -252,9 +243,7 @@ def _compiled(case: Case) -> Iterator[Finding]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compiled, values = tool(program)
-            wrong = differ(_results(case, values), expected)
-            if wrong:
-                yield case.finding(f"compiled by {backend}: {wrong}")
+            yield from case.unlike(f"compiled by {backend}: ", _results(case, values), expected)
             yield from _compiled_again(case, compiled, backend)
     except Exception as error:
         if _unsupported(error) or is_about_meta(error):
@@ -275,9 +264,8 @@ def _compiled_again(case: Case, compiled: Any, backend: str) -> Iterator[Finding
     except NotTested:
         return
     case.backend.seed(0)
-    wrong = differ(_results(case, compiled(*inputs)), expected)
-    if wrong:
-        yield case.finding(f"compiled by {backend}, with other sizes: {wrong}", call)
+    found = _results(case, compiled(*inputs))
+    yield from case.unlike(f"compiled by {backend}, with other sizes: ", found, expected, call)
 
 
 def _exported(case: Case) -> Iterator[Finding]:
@@ -304,9 +292,7 @@ def _exported(case: Case) -> Iterator[Finding]:
         if "DynamicOutputShape" in text:
             raise NotApplicable("the shape of its result depends on data") from None
         yield case.finding(_failure("it cannot be exported", error, tool))
-    wrong = differ(_results(case, values), expected)
-    if wrong:
-        yield case.finding(f"exported: {wrong}")
+    yield from case.unlike("exported: ", _results(case, values), expected)
 
 
 def _autocast(case: Case) -> Iterator[Finding]:
@@ -332,10 +318,8 @@ def _autocast(case: Case) -> Iterator[Finding]:
         wrong = wrong_elements(one.elements, other.elements, dtype, units=12 if narrow else 64)
         if wrong.any():
             # What is computed in bfloat16 inside, and returned as float32, is no more precise.
-            if (
-                not narrow
-                and not wrong_elements(one.elements, other.elements, "bfloat16", units=12).any()
-            ):
+            coarse = wrong_elements(one.elements, other.elements, "bfloat16", units=12)
+            if not narrow and not coarse.any():
                 continue
             place = int(wrong.ravel().argmax())
             yield case.finding(
@@ -354,48 +338,15 @@ def _in_float32(case: Case) -> Call:
     return changed(case.call, same, lambda spec: as_dtype(spec, "float32"))
 
 
+_of_torch = partial(Property, kinds=("torch",))
+_INDUCTOR = (*TRACING, "torch._inductor.compile_fx")
+_of_compilers = partial(_of_torch, needs=_COMPILABLE, quickly=1, enough=2, mode="default")
 PROPERTIES = (
     Property("V0170", _vmap, _VMAPPABLE, quickly=4, enough=8, is_ordered=True),
-    Property(
-        "V0171",
-        _functionalized,
-        _PLAIN,
-        quickly=2,
-        enough=6,
-        kinds=("torch",),
-        is_ordered=True,
-    ),
-    Property(
-        "V0172",
-        _compiled,
-        _COMPILABLE,
-        quickly=1,
-        enough=2,
-        mode="default",
-        kinds=("torch",),
-        cost=10,
-        is_ordered=True,
-        imports=(*TRACING, "torch._inductor.compile_fx"),
-    ),
-    Property(
-        "V0173",
-        _exported,
-        _COMPILABLE,
-        quickly=1,
-        enough=2,
-        mode="default",
-        kinds=("torch",),
-        cost=5,
-        imports=TRACING,
-    ),
-    Property(
-        "V0174",
-        _autocast,
-        _AUTOCASTABLE,
-        quickly=2,
-        enough=6,
-        is_swept=True,
-        kinds=("torch",),
-        about=has_tensors,
+    _of_torch("V0171", _functionalized, _PLAIN, quickly=2, enough=6, is_ordered=True),
+    _of_compilers("V0172", _compiled, cost=10, is_ordered=True, imports=_INDUCTOR),
+    _of_compilers("V0173", _exported, cost=5, imports=TRACING),
+    _of_torch(
+        *("V0174", _autocast, _AUTOCASTABLE), quickly=2, enough=6, is_swept=True, about=has_tensors
     ),
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
+from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     EPSILONS,
     Case,
@@ -87,9 +87,10 @@ def _inplace_agrees(case: Case) -> Iterator[Finding]:
     if not all(same):
         raise NotApplicable("the functional variant returns another shape or dtype")
     found = tuple(_labelled(found, "self"))
-    wrong = differ(found, expected[: len(found)]) or _signs_differ(found, expected)
-    if wrong:
-        yield case.finding(f"in place, {wrong}", *_beside_functional(case, "in place", case.call))
+    runs = _beside_functional(case, "in place", case.call)
+    yield from case.unlike("in place, ", found, expected[: len(found)], *runs)
+    if wrong := _signs_differ(found, expected):
+        yield case.finding(f"in place, {wrong}", *runs)
 
 
 def _signs_differ(found: Sequence[Result], expected: Sequence[Result]) -> str | None:
@@ -109,7 +110,7 @@ def _beside_functional(case: Case, how: str, call: Call) -> tuple[Run, Run]:
     """Return a call, and the same one of the functional variant."""
     functional = case.subject.functional
     assert functional is not None
-    return Run(how, call), Run("functional", call, (f"@call {functional.spelling}",))
+    return Run(how, call), Run("functional", call, functional.spelling)
 
 
 def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:
@@ -126,11 +127,8 @@ def _outs(case: Case) -> list[tuple[Place, TensorSpec]]:
 def _compare_outs(
     case: Case, call: Call, found: Outcome, expected: Outcome, how: str
 ) -> Iterator[Finding]:
-    wrong = differ(found.written, expected.results)
-    if wrong:
-        yield case.finding(
-            f"with out= {how}, {wrong}", *_beside_functional(case, "with out=", call)
-        )
+    runs = _beside_functional(case, "with out=", call)
+    yield from case.unlike(f"with out= {how}, ", found.written, expected.results, *runs)
 
 
 def _out_agrees(case: Case) -> Iterator[Finding]:
@@ -146,9 +144,7 @@ def _out_agrees(case: Case) -> Iterator[Finding]:
         )
     yield from _compare_outs(case, case.call, found, expected, "of the right shape")
     if len(found.results) == len(found.written):
-        wrong = differ(found.results, expected.results)
-        if wrong:
-            yield case.finding(f"with out=, what is returned: {wrong}")
+        yield from case.unlike("with out=, what is returned: ", found.results, expected.results)
     for how, change in (("with gaps", specs.gapped), ("transposed", specs.transposed)):
         if not any(spec.count > 1 for _, spec in outs):
             break
@@ -158,37 +154,27 @@ def _out_agrees(case: Case) -> Iterator[Finding]:
             yield from _compare_outs(case, call, strided, expected, how)
 
 
-def _without_elements(spec: TensorSpec) -> TensorSpec:
-    return replace(spec, shape=(0,), fill=Fill(1, 5, 6))
+# Other shapes of out=, whose elements are from 5 to 6.
+_OTHER_SHAPES: Mapping[str, Callable[[TensorSpec], tuple[int, ...]]] = {
+    "without elements": lambda s: (0,),
+    "of another shape": lambda s: (2, s.shape[0] + 1) if len(s.shape) == 1 else (s.count + 3,),
+    "of larger sizes": lambda s: tuple(n + 2 for n in s.shape),
+    "of smaller sizes": lambda s: tuple(max(n - 1, 0) for n in s.shape),
+}
 
 
-def _misshapen(spec: TensorSpec) -> TensorSpec:
-    shape = (2, spec.shape[0] + 1) if len(spec.shape) == 1 else (spec.count + 3,)
-    return replace(spec, shape=shape, fill=Fill(1, 5, 6))
-
-
-def _larger(spec: TensorSpec) -> TensorSpec:
-    return replace(spec, shape=tuple(n + 2 for n in spec.shape), fill=Fill(1, 5, 6))
-
-
-def _smaller(spec: TensorSpec) -> TensorSpec:
-    return replace(spec, shape=tuple(max(n - 1, 0) for n in spec.shape), fill=Fill(1, 5, 6))
-
-
-_OTHER_SHAPES = (
-    ("without elements", _without_elements),
-    ("of another shape", _misshapen),
-    ("of larger sizes", _larger),
-    ("of smaller sizes", _smaller),
-)
+def _reshaped_outs(case: Case, how: str) -> Call:
+    """Return the call with another shape of its out arguments."""
+    shape = _OTHER_SHAPES[how]
+    outs = [place for place, _ in _outs(case)]
+    return changed(case.call, outs, lambda s: replace(s, shape=shape(s), fill=Fill(1, 5, 6)))
 
 
 def _out_resizes(case: Case) -> Iterator[Finding]:
     expected = _functional(case)
-    outs = _outs(case)
     tried = False
-    for how, change in _OTHER_SHAPES:
-        call = changed(case.call, [place for place, _ in outs], change)
+    for how in _OTHER_SHAPES:
+        call = _reshaped_outs(case, how)
         found = case.run(call)
         if found.error is not None or call == case.call:
             continue
@@ -212,21 +198,20 @@ def _says_resized(found: Outcome) -> bool:
 
 
 def _out_warns(case: Case) -> Iterator[Finding]:
-    outs = _outs(case)
     right = case.run(warn=True)
     if right.error is None and _says_resized(right):
         yield case.finding("warns of a resize, although out has the right shape")
-    empty = changed(case.call, [place for place, _ in outs], _without_elements)
+    empty = _reshaped_outs(case, "without elements")
     found = case.run(empty, warn=True)
     if found.error is None and _says_resized(found):
         yield case.finding("warns of the resize of an out without elements", empty)
-    other = changed(case.call, [place for place, _ in outs], _misshapen)
+    other = _reshaped_outs(case, "of another shape")
     found = case.run(other, warn=True)
     if found.error is not None:
         raise NotApplicable("it refuses out arguments of another shape")
     resized = any(
-        result.described is not None and result.described.shape != _misshapen(spec).shape
-        for result, (_, spec) in zip(found.written, outs)
+        result.described is not None and result.described.shape != at(other, place).shape
+        for result, (place, _) in zip(found.written, _outs(case))
     )
     if resized and not _says_resized(found):
         yield case.finding("resizes an out that has elements, without a warning", other)
@@ -318,31 +303,21 @@ def _out_keeps(case: Case) -> Iterator[Finding]:
         ("that begins inside of its storage", specs.shifted),
     ):
         call = changed(case.call, [place for place, _ in outs], change)
-        before: list[Any] = []
-
-        def look(outcome: Outcome, kept: list[Any] = before) -> None:
-            kept += [case.backend.describe(at(outcome.given, place)) for place, _ in outs]
-
-        found = case.run(call, "block", prepare=look)
+        pairs, found = _kept(case, outs, call, "block")
         if found.error is not None:
             continue
         tried = True
-        for was, now in zip(before, found.written):
-            assert now.described is not None
-            if was.storage != now.described.storage:
+        for was, _, now in pairs:
+            if was.storage != now.storage:
                 yield case.finding(f"gives out, {how}, other memory", call)
-            if (was.shape, was.strides, was.offset) != (
-                *(now.described.shape, now.described.strides, now.described.offset),
-            ):
+            if (was.shape, was.strides, was.offset) != (now.shape, now.strides, now.offset):
                 yield case.finding(
                     f"out, {how}, had strides {list(was.strides)} and offset {was.offset}, and has "
-                    f"{list(now.described.strides)} and {now.described.offset} after the call",
+                    f"{list(now.strides)} and {now.offset} after the call",
                     call,
                 )
         if is_checked_value(case):
-            wrong = differ(found.written, expected.results)
-            if wrong:
-                yield case.finding(f"out, {how}: {wrong}", call)
+            yield from case.unlike(f"out, {how}: ", found.written, expected.results, call)
     if not tried:
         raise NotTested("it refuses every out argument")
 
@@ -372,26 +347,26 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
         calls.append((f" with {place[0]} of shape {[2, *shape]}", put(case.call, place, larger)))
         wider = {"float32": "float64", "int64": "float32", "int32": "float32"}.get(spec.dtype)
         if wider is not None:
-            calls.append(
-                (f" with {place[0]} of {wider}", put(case.call, place, replace(spec, dtype=wider)))
-            )
+            wide = put(case.call, place, replace(spec, dtype=wider))
+            calls.append((f" with {place[0]} of {wider}", wide))
     for how, call in calls:
-        before: list[Any] = []
+        for was, label, now in _kept(case, case.written(), call, "fresh")[0]:
+            if (was.shape, was.strides, was.dtype) != (now.shape, now.strides, now.dtype):
+                yield case.finding(f"{label} was {was}, and is {now} after the call{how}", call)
 
-        def look(outcome: Outcome, kept: list[Any] = before) -> None:
-            kept += [case.backend.describe(at(outcome.given, p)) for p, _ in case.written()]
 
-        found = case.run(call, prepare=look)
-        if found.error is not None:
-            continue
-        for was, now in zip(before, found.written):
-            assert now.described is not None
-            one = (was.shape, was.strides, was.dtype)
-            other = (now.described.shape, now.described.strides, now.described.dtype)
-            if one != other:
-                yield case.finding(
-                    f"{now.label} was {was}, and is {now.described} after the call{how}", call
-                )
+def _kept(
+    case: Case, written: Sequence[tuple[Place, TensorSpec]], call: Call, way: str
+) -> tuple[list[tuple[Described, str, Described]], Outcome]:
+    """Return what tensors were before a call, their names, and what they are after it: none if it is refused."""
+    before: list[Described] = []
+
+    def look(outcome: Outcome) -> None:
+        before.extend(case.backend.describe(at(outcome.given, place)) for place, _ in written)
+
+    found = case.run(call, way, prepare=look)
+    pairs = zip(before, found.written)
+    return [(was, now.label, now.described) for was, now in pairs if now.described], found
 
 
 PROPERTIES = (

@@ -514,8 +514,7 @@ class Examination:
     ) -> Shown:
         """Return a finding with a program that checks the properties for a call."""
         request = replace(self.request, only=(subject.name,), properties=properties, guard="")
-        backend = self.caller.backend
-        text = program(subject, backend.head, finding, backend.kind, request, call, number)
+        text = program(subject, finding, request, call, number)
         return Shown(finding.message, call_text(finding.runs[0].call), text, is_shrunk)
 
     def _replayed(self, subject: Subject) -> list[Case]:
@@ -557,6 +556,7 @@ def _find_violation(property_: Property, case: Case) -> Finding | None:
     Raises NotTested also if the result depends on the order in which elements are visited, because an index occurs
     twice: the property does not apply to it, unless it is violated with different indices, too.
     """
+    case.is_tried = False
     finding = next(property_.check(case), None)
     if finding is None or not property_.is_ordered or not has_repeated_indices(case.call):
         return finding
