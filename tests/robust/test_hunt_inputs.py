@@ -21,7 +21,7 @@ from click.testing import CliRunner
 
 from opgen.cli.main import main
 from opgen.diagnostics import Source
-from opgen.lsp.completion import complete
+from opgen.lsp.completion import complete, in_entry, new_items
 from opgen.lsp.navigation import KernelIndex, find_functions
 from opgen.lsp.outline import build_outline, find_word
 from support.error_cases import yaml_cases
@@ -157,7 +157,7 @@ def ask_the_server(content: bytes, chance: random.Random, folder: Path) -> None:
     for _ in range(3):
         offset = chance.randint(0, len(source.text))
         find_word(outline, offset)
-        complete([outline], offset, None, ())
+        complete([outline], offset, None, new_items, in_entry, strict_torchgen=False)
     (folder / "any.cpp").write_bytes(content)
     KernelIndex().definitions([folder])
     find_functions([folder], "foo")

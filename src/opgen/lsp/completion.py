@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
-from lsprotocol.types import CompletionItemKind
+from lsprotocol.types import CompletionItemKind as Icon
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics
@@ -20,7 +20,7 @@ from opgen.lsp.navigation import (
     library_types,
 )
 from opgen.lsp.outline import Entry, Key, Outline
-from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
+from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS
 from opgen.model.native_function import FALLTHROUGH, PYTHON, UfuncKey, Variant
 from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
@@ -39,29 +39,25 @@ from opgen.pipeline.kernel_sources import Definition
 from opgen.pipeline.loading import read_tags
 
 
-class CompletionKind(Enum):
-    """The kind of a suggestion, for which editors show an icon."""
-
-    key = CompletionItemKind.Property
-    dispatch_key = CompletionItemKind.EnumMember
-    value = CompletionItemKind.Value
-    tag = CompletionItemKind.Keyword
-    operator = CompletionItemKind.Function
-    kernel = CompletionItemKind.Method
-    type = CompletionItemKind.Class
-
-
 class Suggestion(Struct, frozen=True):
-    """A suggestion. Editors insert `insert`, or `label` if it is empty, and sort by `sort`, then by label.
-
-    `description` is Markdown.
-    """
+    """A suggestion. Editors insert `insert`, or `label` if it is empty. `description` is Markdown."""
 
     label: str
-    kind: CompletionKind
+    icon: Icon
     description: str = ""
-    sort: str = ""
     insert: str = ""
+
+
+def _listed(labels: Iterable[str], icon: Icon = Icon.Value) -> Iterator[Suggestion]:
+    return (Suggestion(label, icon) for label in dict.fromkeys(labels))
+
+
+def absent_keys(keys: Mapping[str, str], entry: Entry) -> Iterator[Suggestion]:
+    """Suggest keys that an entry lacks, with their descriptions."""
+    for name, text in keys.items():
+        if entry.key(name) is None:
+            insert = f"{name}:" if name in _WITH_BLOCKS else f"{name}: "
+            yield Suggestion(name, Icon.Property, text, insert)
 
 
 _DEFAULT = re.compile(r"^(\S+) \w+=[\w.'\[\]-]*$")
@@ -92,10 +88,7 @@ def complete_schema(
     _, arrow, results = text.rpartition("-> ")
     if arrow:
         if _TYPE.match(results.lstrip("(").rsplit(", ", 1)[-1]):
-            yield from (
-                Suggestion(name, CompletionKind.type, sort=f"{rank:03}")
-                for rank, name in enumerate(_RESULTS)
-            )
+            yield from _listed(_RESULTS, Icon.Class)
         return
     piece = _last_argument(text)
     if piece is None:
@@ -124,20 +117,16 @@ def _last_argument(text: str) -> str | None:
 
 def _types(bases: Iterable[BaseTy], annotated: Iterable[str]) -> Iterator[Suggestion]:
     """Suggest base types, Tensor first, with `?` and `[]`; and the `annotated` forms of Tensor."""
-    rank = 0
     for base in sorted(bases, key=lambda b: b is not BaseTy.Tensor):
         forms = [f"{base.name}{form}" for form in _FORMS]
         forms += annotated if base is BaseTy.Tensor else ()
-        for name in forms:
-            yield Suggestion(name, CompletionKind.type, TYPE_DESCRIPTIONS[base], f"{rank:03}")
-            rank += 1
+        yield from (Suggestion(name, Icon.Class, TYPE_DESCRIPTIONS[base]) for name in forms)
 
 
 def _library_types(registry: Registry | None) -> Iterator[Suggestion]:
     """Suggest the types of PyTorch's runtime parser, and the custom classes of the file's operators."""
     yield from _types(library_types(), _ANNOTATED_IN_LIBRARIES)
-    # These come after all base types, of which there are fewer than 900.
-    yield Suggestion("Dict(str, Tensor)", CompletionKind.type, DICT_DESCRIPTION, "900")
+    yield Suggestion("Dict(str, Tensor)", Icon.Class, DICT_DESCRIPTION)
     functions = () if registry is None else registry.functions
     used = {
         str(a.type)
@@ -146,7 +135,7 @@ def _library_types(registry: Registry | None) -> Iterator[Suggestion]:
         if isinstance(a.type, CustomClassType)
     }
     for name in sorted(used):
-        yield Suggestion(name, CompletionKind.type, "A custom class.", "901")
+        yield Suggestion(name, Icon.Class, "A custom class.")
 
 
 def _defaults(type_text: str, registry: Registry | None) -> Iterator[Suggestion]:
@@ -160,8 +149,7 @@ def _defaults(type_text: str, registry: Registry | None) -> Iterator[Suggestion]
     )
     names = [default for default, _ in counts.most_common(8)]
     names += ("None",) if type_text.endswith("?") else _PLAIN_DEFAULTS.get(type_text, ())
-    for rank, name in enumerate(dict.fromkeys(names)):
-        yield Suggestion(name, CompletionKind.value, sort=f"{rank:02}")
+    yield from _listed(names)
 
 
 # The lookbehind prevents a search from each character of a word, which takes quadratic time for a long line.
@@ -173,9 +161,10 @@ _ROW_KERNEL = re.compile(r"^ +([\w,][\w ,]*):[ \t]+[\w:]*$")
 _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.([\w.]+)")
 _TAKES_SELF = re.compile(r"\(([^*]*, *)?Tensor self\b")
 _NESTED_KEY = re.compile(r"^ +\w*$")
+_BLOCKS = (Kind.dispatch, Kind.precomputed)
 _MODULES = ("fft", "linalg", "nested", "nn", "sparse", "special")
 # Keys whose values are on the following lines.
-_BLOCKS = (Kind.dispatch, Kind.precomputed)
+_WITH_BLOCKS = frozenset(("classes", *(n for n, k in KEYS.items() if k.kind in _BLOCKS)))
 
 
 class CursorContext(Struct, frozen=True):
@@ -211,32 +200,17 @@ def complete(
     outlines: Sequence[Outline],
     offset: int,
     known: Analysis | None,
-    definitions: Sequence[Definition],
-    *,
-    strict_torchgen: bool = False,
-) -> tuple[Suggestion, ...]:
-    """Return the suggestions at `offset` of the first outline.
-
-    `known` may be the analysis of an older text, and `definitions` are the kernels in the workspace's sources.
-    """
-    return suggest(
-        outlines, offset, known, _new_items, _complete, definitions, strict_torchgen=strict_torchgen
-    )
-
-
-def suggest(
-    outlines: Sequence[Outline],
-    offset: int,
-    known: Analysis | None,
     new_items: Callable[[Outline, str, bool], Iterator[Suggestion]],
     in_entry: Callable[[CursorContext], Iterator[Suggestion]],
     definitions: Sequence[Definition] = (),
     *,
     strict_torchgen: bool,
 ) -> tuple[Suggestion, ...]:
-    """Return nothing in a comment, else `new_items` where an item may begin, or what `in_entry` suggests.
+    """Return the suggestions at `offset` of the first outline, the best first; none in a comment.
 
-    `new_items` gets the outline, the dash that is missing, and whether the item may be a header.
+    Where an item may begin, these are `new_items`, which gets the outline, the dash that is missing, and whether the item
+    may be a header; elsewhere what `in_entry` suggests. `known` may be the analysis of an older text, and `definitions`
+    are the kernels in the workspace's sources.
     """
     outline = outlines[0]
     location = outline.source.location(offset)
@@ -259,22 +233,22 @@ def word_start(before: str) -> int:
     return len(before) if word is None else word.start()
 
 
-def _new_items(outline: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
-    yield Suggestion("- func: ", CompletionKind.key, "A new entry", insert=f"{dash}func: ")
+def new_items(outline: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
+    """Suggest an entry, or the header of a file, if it has none."""
+    yield Suggestion("- func: ", Icon.Property, "A new entry", f"{dash}func: ")
     if is_header and not any(e.is_header for e in outline.entries):
-        for name, text in HEADER_KEYS.items():
-            insert = f"{dash}{_header_key(name)}"
-            yield Suggestion(f"- {name}: ", CompletionKind.key, text, "~", insert=insert)
+        for name, text in sorted(HEADER_KEYS.items()):
+            insert = f"{dash}{name}:" if name in _WITH_BLOCKS else f"{dash}{name}: "
+            yield Suggestion(f"- {name}: ", Icon.Property, text, insert)
 
 
-def _header_key(name: str) -> str:
-    return f"{name}:" if name == "classes" else f"{name}: "
-
-
-def _complete(place: CursorContext) -> Iterator[Suggestion]:
+def in_entry(place: CursorContext) -> Iterator[Suggestion]:
+    """Suggest what an entry of operators, or the header, may have at the cursor."""
     bare = _BARE.match(place.before)
     if bare is not None and len(place.before) - len(bare.group(3)) == place.entry.indent:
-        yield from _keys(place.entry)
+        described = {name: key.description for name, key in KEYS.items()}
+        header = dict(sorted(HEADER_KEYS.items()))
+        yield from absent_keys(header if place.entry.is_header else described, place.entry)
         return
     pair = _PAIR.match(place.before)
     column = len(place.before) - len(place.before.lstrip(" -"))
@@ -284,23 +258,12 @@ def _complete(place: CursorContext) -> Iterator[Suggestion]:
         yield from _nested(place, place.key)
 
 
-def _keys(entry: Entry) -> Iterator[Suggestion]:
-    present = {key.name for key in entry.keys}
-    if entry.is_header:
-        for name, text in HEADER_KEYS.items():
-            if name not in present:
-                yield Suggestion(name, CompletionKind.key, text, insert=_header_key(name))
-        return
-    for rank, (name, key) in enumerate(KEYS.items()):
-        if name not in present:
-            insert = f"{name}:" if key.kind in _BLOCKS else f"{name}: "
-            yield Suggestion(name, CompletionKind.key, key.description, f"{rank:02}", insert)
-
-
 def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]:
     if place.entry.is_header:
-        if name == "namespace":
-            yield from _namespaces(place)
+        # The namespaces of the files' operators, the most frequent first.
+        entries = chain.from_iterable(o.entries for o in place.outlines)
+        counts = Counter(e.namespace for e in entries if e.name is not None)
+        yield from _listed(n for n, _ in counts.most_common() if name == "namespace")
         return
     key = KEYS.get(name)
     if key is None:
@@ -327,7 +290,7 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
             yield from _classes(place.known)
         case _:
             return
-    yield from (Suggestion(text, CompletionKind.value) for text in texts)
+    yield from _listed(sorted(texts))
 
 
 def _nested(place: CursorContext, key: Key) -> Iterator[Suggestion]:
@@ -344,19 +307,11 @@ def _nested(place: CursorContext, key: Key) -> Iterator[Suggestion]:
     elif key.name == "tags":
         yield from _tags(place, key.value.text)
     elif key.name == "ufunc_inner_loop":
-        yield from (
-            Suggestion(n, CompletionKind.key, insert=f"{n}: ") for n in UfuncKey.__members__
-        )
+        for name in sorted(UfuncKey.__members__):
+            yield Suggestion(name, Icon.Property, insert=f"{name}: ")
     elif key.name == "func":
         text = f"({place.before.lstrip()}"
         yield from complete_schema(text, place.registry, is_library=place.is_library)
-
-
-def _namespaces(place: CursorContext) -> Iterator[Suggestion]:
-    """Suggest the namespaces of the files' operators, the most frequent first."""
-    counts = Counter(e.namespace for o in place.outlines for e in o.entries if e.name is not None)
-    for rank, (name, _) in enumerate(counts.most_common()):
-        yield Suggestion(name, CompletionKind.value, sort=f"{rank:02}")
 
 
 def _class_lines(place: CursorContext, key: Key) -> Iterator[Suggestion]:
@@ -369,21 +324,20 @@ def _class_lines(place: CursorContext, key: Key) -> Iterator[Suggestion]:
         schemas = (e.key("func") for o in place.outlines[:1] for e in o.entries)
         used = {n for func in schemas if func for n in _CUSTOM_CLASS.findall(func.value.text)}
         for name in sorted(used - declared):
-            yield Suggestion(name, CompletionKind.type, insert=f"{name}:")
+            yield Suggestion(name, Icon.Class, insert=f"{name}:")
         return
-    for rank, (name, text) in enumerate(CLASS_KEYS.items()):
-        yield Suggestion(name, CompletionKind.key, text, f"{rank:02}", f"{name}: ")
+    for name, text in CLASS_KEYS.items():
+        yield Suggestion(name, Icon.Property, text, f"{name}: ")
 
 
 def _dispatch_keys(place: CursorContext, key: Key) -> Iterator[Suggestion]:
     present = set(re.findall(r"\w+(?=[\w ,]*:)", key.value.text))
     keys = LIBRARY_DISPATCH_KEYS if place.is_library else SUPPORTED_DISPATCH_KEYS
-    for rank, name in enumerate(sorted(keys, key=_rank)):
-        if name.name not in present:
-            text = describe_dispatch_key(name)
-            yield Suggestion(
-                name.name, CompletionKind.dispatch_key, text, f"{rank:03}", f"{name.name}: "
-            )
+    common = [one for name in _COMMON for one in keys if one.name == name]
+    for one in dict.fromkeys((*common, *sorted(keys, key=lambda key: key.name))):
+        if one.name not in present:
+            text = describe_dispatch_key(one)
+            yield Suggestion(one.name, Icon.EnumMember, text, f"{one.name}: ")
 
 
 _COMMON = (
@@ -392,34 +346,25 @@ _COMMON = (
 )
 
 
-def _rank(key: DispatchKey) -> int:
-    return _COMMON.index(key.name) if key.name in _COMMON else len(_COMMON)
-
-
 def _kernels(place: CursorContext, keys: str) -> Iterator[Suggestion]:
     base, _, overload = place.entry.operator.partition(".")
     plain = f"{base}_out" if overload.endswith("out") else base
     named = [f"{plain}_{key.strip().lower()}" for key in keys.split(",")[:1]]
     written = sorted({d.name for d in place.definitions if not d.is_meta})
     near = [name for name in written if name.startswith(base)]
-    for rank, name in enumerate(dict.fromkeys([*near, plain, *named, *written])):
-        yield Suggestion(name, CompletionKind.kernel, sort=f"{rank:05}")
+    yield from _listed([*near, plain, *named, *written], Icon.Method)
     if place.is_library:
-        yield Suggestion(FALLTHROUGH, CompletionKind.value, FALLTHROUGH_DESCRIPTION, "~0")
-        yield Suggestion(PYTHON, CompletionKind.value, PYTHON_DESCRIPTION, "~0")
-        for name in sorted(_existing(place.outlines)):
-            yield Suggestion(name, CompletionKind.kernel, EXISTING_DESCRIPTION, "~1")
-
-
-def _existing(outlines: Iterable[Outline]) -> set[str]:
-    """Return the existing functions in the files' dispatch tables."""
-    rows = (span for o in outlines for e in o.entries for span in kernel_names(e))
-    return {span.text for span in rows if span.text.startswith("::")}
+        yield Suggestion(FALLTHROUGH, Icon.Value, FALLTHROUGH_DESCRIPTION)
+        yield Suggestion(PYTHON, Icon.Value, PYTHON_DESCRIPTION)
+        rows = {span.text for o in place.outlines for e in o.entries for span in kernel_names(e)}
+        for name in sorted(name for name in rows if name.startswith("::")):
+            yield Suggestion(name, Icon.Method, EXISTING_DESCRIPTION)
 
 
 def _delegates(place: CursorContext) -> Iterator[Suggestion]:
     """Suggest out operators: those with the same name first, then other structured ones."""
     base = place.entry.operator.partition(".")[0].rstrip("_")
+    found = set()
     for outline in place.outlines:
         for entry in outline.entries:
             own, _, overload = entry.operator.partition(".")
@@ -427,9 +372,8 @@ def _delegates(place: CursorContext) -> Iterator[Suggestion]:
             if structured is None and not (own == base and overload.endswith("out")):
                 continue
             if entry.namespace == place.entry.namespace and entry is not place.entry:
-                yield Suggestion(
-                    entry.operator, CompletionKind.operator, sort=f"{own != base:d}{entry.operator}"
-                )
+                found.add((own != base, entry.operator))
+    yield from _listed((name for _, name in sorted(found)), Icon.Function)
 
 
 def _generated(place: CursorContext) -> Iterator[Suggestion]:
@@ -442,23 +386,21 @@ def _generated(place: CursorContext) -> Iterator[Suggestion]:
         is_structured = place.is_library and place.entry.key("structured") is not None
         if is_structured and func is not None and _TAKES_SELF.search(func.value.text):
             inplace = f"{base}_.{overload}" if overload else f"{base}_"
-            for rank, text in enumerate((f"{out}, {inplace}", out, inplace)):
-                yield Suggestion(text, CompletionKind.operator, sort=f"{rank}")
+            yield from _listed((f"{out}, {inplace}", out, inplace), Icon.Function)
             return
-        yield Suggestion(out, CompletionKind.operator)
+        yield Suggestion(out, Icon.Function)
     if base.endswith("_") or overload.endswith("out"):
-        yield Suggestion(
-            base.rstrip("_") + (f".{overload}" if overload else ""), CompletionKind.operator
-        )
+        yield Suggestion(f"{base.rstrip('_')}.{overload}".removesuffix("."), Icon.Function)
 
 
 def _tags(place: CursorContext, value: str) -> Iterator[Suggestion]:
     if place.known is None:
         return
     present = set(re.findall(r"\w+(?=\W)", value))
-    for tag in read_tags(place.known.inputs, Diagnostics()).tags:
+    tags = read_tags(place.known.inputs, Diagnostics()).tags
+    for tag in sorted(tags, key=lambda tag: tag.name):
         if tag.name not in present:
-            yield Suggestion(tag.name, CompletionKind.tag, " ".join(tag.desc.split()))
+            yield Suggestion(tag.name, Icon.Keyword, " ".join(tag.desc.split()))
 
 
 def _classes(known: Analysis | None) -> Iterator[Suggestion]:
@@ -466,5 +408,4 @@ def _classes(known: Analysis | None) -> Iterator[Suggestion]:
     used: Iterable[str] = (f.structured_inherits for f in functions if f.structured_inherits)
     counts = Counter({"TensorIteratorBase": 1})
     counts.update(used)
-    for rank, (name, _) in enumerate(counts.most_common()):
-        yield Suggestion(name, CompletionKind.value, sort=f"{rank:02}")
+    yield from _listed(name for name, _ in counts.most_common())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+
+from lsprotocol.types import CompletionItemKind as Icon
 
 from opgen.autograd.called_functions import (
     BACKWARD_FORMS,
@@ -20,7 +22,7 @@ from opgen.autograd.differentiability import KEYS
 from opgen.autograd.kernels import SUFFIXES
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Span
-from opgen.lsp.completion import CompletionKind, CursorContext, Suggestion, suggest
+from opgen.lsp.completion import CursorContext, Suggestion, absent_keys
 from opgen.lsp.documents import Analysis
 from opgen.lsp.outline import Entry, Kind, Outline, Word, is_before_colon, is_comment
 from opgen.model.derivatives import DEFAULT_KEY
@@ -131,36 +133,25 @@ def called_operator(word: Word, registry: Registry) -> NativeFunction | None:
 # Completion
 
 
-def complete_formulas(
-    outlines: Sequence[Outline],
-    offset: int,
-    known: Analysis | None,
-    *,
-    strict_torchgen: bool = False,
-) -> tuple[Suggestion, ...]:
-    """Return the suggestions at `offset` of the first outline, of a file of formulas; the others are its schema files."""
-    return suggest(outlines, offset, known, _new_items, _complete, strict_torchgen=strict_torchgen)
-
-
-def _new_items(outline: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
+def new_items(_: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
+    """Suggest the formulas of an operator, or the header of a file."""
     text = "The formulas of an operator"
-    yield Suggestion("- name: ", CompletionKind.key, text, insert=f"{dash}name: ")
-    if is_header:
-        for rank, (name, described) in enumerate(FORMULA_HEADER_KEYS.items()):
-            insert = f"{dash}{name}: "
-            yield Suggestion(f"- {name}: ", CompletionKind.key, described, f"~{rank}", insert)
+    yield Suggestion("- name: ", Icon.Property, text, f"{dash}name: ")
+    for name, described in FORMULA_HEADER_KEYS.items() if is_header else ():
+        yield Suggestion(f"- {name}: ", Icon.Property, described, f"{dash}{name}: ")
 
 
-def _complete(place: CursorContext) -> Iterator[Suggestion]:
+def in_entry(place: CursorContext) -> Iterator[Suggestion]:
+    """Suggest what an entry of formulas, or the header, may have at the cursor."""
     pair = _PAIR.match(place.before)
     if place.entry.is_header:
         if pair is None:
-            yield from _described(FORMULA_HEADER_KEYS, place)
+            yield from absent_keys(FORMULA_HEADER_KEYS, place.entry)
         elif pair[1] == "namespace":
             names = dict.fromkeys(
                 e.namespace for o in place.outlines[1:] for e in o.entries if e.name
             )
-            yield from (Suggestion(name, CompletionKind.value) for name in names)
+            yield from (Suggestion(name, Icon.Value) for name in sorted(names))
     elif pair is not None and pair[1] == "name":
         yield from _operators(place)
     elif pair is not None:
@@ -169,22 +160,17 @@ def _complete(place: CursorContext) -> Iterator[Suggestion]:
         yield from _rows(place)
 
 
-def _described(keys: Mapping[str, str], place: CursorContext) -> Iterator[Suggestion]:
-    present = {key.name for key in place.entry.keys}
-    for rank, (name, text) in enumerate(keys.items()):
-        if name not in present:
-            yield Suggestion(name, CompletionKind.key, text, f"~{rank}", f"{name}: ")
-
-
 def _operators(place: CursorContext) -> Iterator[Suggestion]:
     """Suggest operators without formulas: their names, or in `aten` their schemas."""
     done = {entry.full_name for entry in place.outlines[0].entries if entry is not place.entry}
+    found = []
     for f in () if place.registry is None else place.registry.functions:
         if f.full_name not in done and "generated" not in f.tags and not f.func.is_out_fn():
             same = f.namespace == place.entry.default_namespace
             name = str(f.func.name) if same else f.full_name
-            label = name if f.is_library else str(f.func)
-            yield Suggestion(label, CompletionKind.operator, f"`{f.func}`", f"{not same:d}")
+            found.append((not same, name if f.is_library else str(f.func), f"`{f.func}`"))
+    for _, label, described in sorted(found):
+        yield Suggestion(label, Icon.Function, described)
 
 
 def _rows(place: CursorContext) -> Iterator[Suggestion]:
@@ -192,21 +178,18 @@ def _rows(place: CursorContext) -> Iterator[Suggestion]:
     indent = len(place.before) - len(place.before.lstrip())
     table = place.entry.key("dispatch")
     if table is not None and indent == place.entry.indent + 2:
-        for rank, name in enumerate(dict.fromkeys((*_COMMON, *KEYS))):
+        for name in dict.fromkeys((*_COMMON, *KEYS)):
             if not re.search(rf"\b{name} *:", table.value.text):
-                yield Suggestion(name, CompletionKind.dispatch_key, "", f"{rank:03}", f"{name}:")
+                yield Suggestion(name, Icon.EnumMember, insert=f"{name}:")
         return
     f = operator_of(place.entry, place.known)
     if f is not None:
-        written = {key.name for key in place.entry.keys}
         arguments = (a.name for a in f.func.arguments.flat_all if a.type.is_tensor_like())
         outputs = (r.name or "result" for r in f.func.returns[:1])
-        for rank, name in enumerate((*arguments, *outputs)):
-            if name not in written:
-                text = describe_key(name, f) or ""
-                yield Suggestion(name, CompletionKind.key, text, f"{rank:02}", f"{name}: ")
+        described = {name: describe_key(name, f) or "" for name in (*arguments, *outputs)}
+        yield from absent_keys(described, place.entry)
     if indent == place.entry.indent:
-        yield from _described(FORMULA_KEYS, place)
+        yield from absent_keys(FORMULA_KEYS, place.entry)
 
 
 def _formula(place: CursorContext, names: str) -> Iterator[Suggestion]:
@@ -220,13 +203,10 @@ def _formula(place: CursorContext, names: str) -> Iterator[Suggestion]:
         (backward_values(f), BACKWARD_FORMS) if is_backward else (forward_values(f), FORWARD_FORMS)
     )
     if place.before.rstrip().endswith(":") or re.search(r":[ \t]+\w*$", place.before):
-        for rank, (name, text) in enumerate(forms.items()):
-            yield Suggestion(name, CompletionKind.value, text, f"0{rank}")
-    for rank, (name, text) in enumerate(values):
-        yield Suggestion(name, CompletionKind.value, text, f"1{rank:02}")
-    for name, text in HELPERS.items():
-        yield Suggestion(name, CompletionKind.kernel, text, "2")
+        yield from (Suggestion(name, Icon.Value, text) for name, text in forms.items())
+    yield from (Suggestion(name, Icon.Value, text) for name, text in values)
+    yield from (Suggestion(name, Icon.Method, text) for name, text in sorted(HELPERS.items()))
     functions = () if place.registry is None else place.registry.functions
     own = (g for g in functions if g.namespace == f.namespace)
-    for name in dict.fromkeys(str(cpp_name(g.func)) for g in own if not g.func.is_out_fn()):
-        yield Suggestion(name, CompletionKind.operator, "", "3")
+    for name in sorted({str(cpp_name(g.func)) for g in own if not g.func.is_out_fn()}):
+        yield Suggestion(name, Icon.Function)

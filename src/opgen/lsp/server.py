@@ -14,8 +14,8 @@ from pygls.uris import to_fs_path
 
 from opgen import __version__
 from opgen.diagnostics import Diagnostic, Source, Span
-from opgen.lsp import protocol
-from opgen.lsp.completion import Suggestion, complete, word_start
+from opgen.lsp import completion, formulas, protocol
+from opgen.lsp.completion import Suggestion, word_start
 from opgen.lsp.documents import (
     Analysis,
     Analyzer,
@@ -25,7 +25,6 @@ from opgen.lsp.documents import (
     read_settings,
 )
 from opgen.lsp.formulas import (
-    complete_formulas,
     describe_formula_word,
     find_formula_definitions,
     find_formula_word,
@@ -264,42 +263,42 @@ def _add_hover_and_completion(server: Server) -> None:
     options = types.CompletionOptions(trigger_characters=[" ", "(", ".", "[", ",", "="])
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
-    async def completion(params: types.CompletionParams) -> types.CompletionList:
+    async def complete(params: types.CompletionParams) -> types.CompletionList:
         document = server.documents.find(params.text_document.uri)
         if document is None:
             return types.CompletionList(False, [])
         offset = server.positions.offset(document.source, params.position)
-        strict = server.documents.settings.strict_torchgen
-        outlines = server.documents.outlines(document)
-        if server.documents.is_formulas(document):
-            known = document.known or await server.analysis(document)
-            suggestions = complete_formulas(outlines, offset, known, strict_torchgen=strict)
-        elif is_schema_file(document):
-            definitions = await server.definitions()
-            suggestions = complete(
-                outlines, offset, document.known, definitions, strict_torchgen=strict
-            )
-        else:
+        of_formulas = server.documents.is_formulas(document)
+        if not (of_formulas or is_schema_file(document)):
             return types.CompletionList(False, [])
-        span = _typed(document.source, offset)
-        where = server.positions.range(span)
-        return types.CompletionList(False, [_item(one, where) for one in suggestions])
+        known, definitions = document.known, await server.definitions()
+        if of_formulas:
+            known = known or await server.analysis(document)
+        language = formulas if of_formulas else completion
+        suggestions = completion.complete(
+            server.documents.outlines(document),
+            offset,
+            known,
+            language.new_items,
+            language.in_entry,
+            definitions,
+            strict_torchgen=server.documents.settings.strict_torchgen,
+        )
+        location = document.source.location(offset)
+        before = document.source.line_text(location.line)[: location.column - 1]
+        typed = Span(document.source, offset - len(before) + word_start(before), offset)
+        where = server.positions.range(typed)
+        items = [_item(rank, one, where) for rank, one in enumerate(suggestions)]
+        return types.CompletionList(False, items)
 
 
-def _typed(source: Source, offset: int) -> Span:
-    """Return the span of the word before `offset`."""
-    location = source.location(offset)
-    before = source.line_text(location.line)[: location.column - 1]
-    return Span(source, offset - len(before) + word_start(before), offset)
-
-
-def _item(suggestion: Suggestion, where: types.Range) -> types.CompletionItem:
+def _item(rank: int, suggestion: Suggestion, where: types.Range) -> types.CompletionItem:
     description = types.MarkupContent(types.MarkupKind.Markdown, suggestion.description)
     return types.CompletionItem(
         label=suggestion.label,
-        kind=suggestion.kind.value,
+        kind=suggestion.icon,
         documentation=description if suggestion.description else None,
-        sort_text=f"{suggestion.sort}{suggestion.label}",
+        sort_text=f"{rank:05}",
         text_edit=types.TextEdit(where, suggestion.insert or suggestion.label),
     )
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from opgen.diagnostics import Source, Span
-from opgen.lsp.completion import complete
+from opgen.lsp.completion import complete, in_entry, new_items
 from opgen.lsp.navigation import KernelIndex, find_functions
 from opgen.lsp.outline import build_outline, find_word
 from opgen.lsp.protocol import Positions, change
@@ -69,7 +69,7 @@ def test_any_text_has_an_outline(text: str, data: st.DataObject) -> None:
         spans = [entry.span, *(key.value for key in entry.keys), entry.name or source.start]
         assert all(0 <= span.start <= span.end <= len(text) for span in spans)
     find_word(outline, offset)
-    complete([outline], offset, None, ())
+    complete([outline], offset, None, new_items, in_entry, strict_torchgen=False)
 
 
 def test_a_span_of_two_units() -> None:
@@ -113,7 +113,7 @@ def test_one_long_line_is_read_quickly(head: str) -> None:
             outline = build_outline(Source("x", text))
             offset = len(text) - 1
             find_word(outline, offset)
-            complete([outline], offset, None, ())
+            complete([outline], offset, None, new_items, in_entry, strict_torchgen=False)
             assert time.process_time() - started < 2, (part, end)
 
 
