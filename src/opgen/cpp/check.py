@@ -334,8 +334,8 @@ def _check_conversions(f: NativeFunction, checker: _Checker) -> None:
 
 def _check_translation(
     f: NativeFunction,
-    have: Sequence[Binding],
-    want: Sequence[Binding],
+    have: tuple[Binding, ...],
+    want: tuple[Binding, ...],
     checker: _Checker,
     *,
     method: bool = False,
@@ -372,7 +372,7 @@ def _explain(
 
 def _translations(
     f: NativeFunction, signatures: Signatures
-) -> Iterator[tuple[Sequence[Binding], Sequence[Binding], bool]]:
+) -> Iterator[tuple[tuple[Binding, ...], tuple[Binding, ...], bool]]:
     """Yield each conversion in generated code for `f`: the source, the goal, and whether it is in a method."""
     dispatcher = signatures.dispatcher(f).arguments
     for method in (False, True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from opgen.model.cpp_words import CPP_KEYWORDS, CppIdentifier, cpp_identifier, is_macro
 from opgen.model.function_schema import FunctionSchema, OperatorName
@@ -37,6 +37,7 @@ def meta_namespace(namespace: str) -> str:
     return f"{operator_namespace(namespace)}::meta"
 
 
+@lru_cache(maxsize=8192)
 def parameter_name(name: str) -> CppIdentifier:
     """Return the C++ parameter of an argument: `name`, or `name_` if that would hide a name that declarations use."""
     return CppIdentifier(f"{name}_") if name in _HIDING or is_macro(name) else cpp_identifier(name)

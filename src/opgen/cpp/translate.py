@@ -6,8 +6,8 @@ which differ between targets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -36,7 +36,7 @@ from opgen.cpp.type_values import (
 )
 
 
-class Conversions(Struct, frozen=True, kw_only=True):
+class Conversions(Struct, frozen=True, kw_only=True, cache_hash=True):
     """The C++ text of each conversion. `{0}` is the converted expression."""
 
     this_tensor: str = "const_cast<Tensor&>(*this)"
@@ -94,9 +94,10 @@ class _Scope(Struct, frozen=True):
         return None if expression is None else template.format(expression)
 
 
+@lru_cache(maxsize=65536)
 def translate(
-    have: Sequence[Binding],
-    want: Sequence[Binding],
+    have: tuple[Binding, ...],
+    want: tuple[Binding, ...],
     conversions: Conversions,
     *,
     method: bool = False,

@@ -430,6 +430,10 @@ class FunctionSchema(Struct, frozen=True, dict=True):
 
     def kind(self) -> SchemaKind:
         """Return the kind of the schema. By torchgen's rules, a written `self` alone does not make an operator mutable."""
+        return self._kind
+
+    @cached_property
+    def _kind(self) -> SchemaKind:
         if self.name.name.inplace:
             return SchemaKind.inplace
         if self.arguments.out:

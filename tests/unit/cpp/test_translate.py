@@ -75,18 +75,18 @@ def test_a_memory_format_may_be_in_the_options() -> None:
 
 
 def test_the_functional_form_of_a_filling_factory_copies_its_options() -> None:
-    have = [Binding("out", MutRef(TENSOR))]
-    want = [
+    have = (Binding("out", MutRef(TENSOR)),)
+    want = (
         Binding("dtype", Optional(Base("ScalarType"))),
         Binding("pin_memory", Optional(Base("bool"))),
-    ]
+    )
     assert translate(have, want, CONVERSIONS) == ("out.scalar_type()", "::std::nullopt")
 
 
 def test_options_are_gathered() -> None:
     names = {"dtype": "ScalarType", "layout": "Layout", "device": "Device", "pin_memory": "bool"}
-    have = [Binding(name, Optional(Base(type))) for name, type in names.items()]
-    (text,) = translate(have, [Binding("options", TENSOR_OPTIONS)], CONVERSIONS)
+    have = tuple(Binding(name, Optional(Base(type))) for name, type in names.items())
+    (text,) = translate(have, (Binding("options", TENSOR_OPTIONS),), CONVERSIONS)
     assert all(f"({name})" in text for name in names)
 
 
@@ -102,23 +102,25 @@ def test_symbolic_sizes_are_guarded_for_a_kernel_that_takes_integers() -> None:
 def test_only_a_binding_of_the_same_name_is_used() -> None:
     """Two arguments of one type must never be mistaken for each other."""
     with pytest.raises(NoConversion) as caught:
-        translate([Binding("x", INT)], [Binding("y", INT)], CONVERSIONS)
+        translate((Binding("x", INT),), (Binding("y", INT),), CONVERSIONS)
     assert caught.value.wanted.name == "y"
 
 
 def test_const_is_cast_away_only_for_tensors() -> None:
-    have = [Binding("x", ConstRef(TENSOR)), Binding("y", ConstRef(SYM_INT))]
-    assert translate(have, [Binding("x", MutRef(TENSOR))], CONVERSIONS) == (
+    have = (Binding("x", ConstRef(TENSOR)), Binding("y", ConstRef(SYM_INT)))
+    assert translate(have, (Binding("x", MutRef(TENSOR)),), CONVERSIONS) == (
         "const_cast<Tensor&>(x)",
     )
     with pytest.raises(NoConversion):
-        translate(have, [Binding("y", MutRef(SYM_INT))], CONVERSIONS)
+        translate(have, (Binding("y", MutRef(SYM_INT)),), CONVERSIONS)
 
 
 def test_structured_kernels_borrow_optional_arguments() -> None:
     f = operator("foo(Tensor? t, Scalar? s, Tensor?[] l) -> Tensor")
     have = Signatures().dispatcher(f).arguments
-    want = [Binding(a.name, structured_argument_type(a.type)) for a in f.func.arguments.flat_all]
+    want = tuple(
+        Binding(a.name, structured_argument_type(a.type)) for a in f.func.arguments.flat_all
+    )
     t, s, tensors = translate(have, want, CONVERSIONS)
     assert "at::OptionalTensorRef(*t)" in t
     assert "at::OptionalScalarRef(&(s.value()))" in s

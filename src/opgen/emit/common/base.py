@@ -38,7 +38,9 @@ def sorted_includes(*headers: str) -> tuple[str, ...]:
 
 def documentation_comment(text: str, *, indent: int = 0) -> str:
     """Return `text` as `///` lines, each after a line end; an empty string for none."""
-    lines = [f" {line}".rstrip(" ") for line in visible_directions(text).split("\n") if text]
+    if not text:
+        return ""
+    lines = [f" {line}".rstrip(" ") for line in visible_directions(text).split("\n")]
     start = f"\n{' ' * indent}///"
     # Otherwise, the comment would continue on the next line.
     ends = (" //" if line.endswith(("\\", "??/")) else "" for line in lines)

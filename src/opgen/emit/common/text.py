@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from msgspec import field
@@ -88,7 +88,7 @@ class Speller(Record, frozen=True, dict=True):
         return found
 
     def expressions(
-        self, have: Sequence[Binding], want: Sequence[Binding], *, method: bool = False
+        self, have: tuple[Binding, ...], want: tuple[Binding, ...], *, method: bool = False
     ) -> list[str]:
         """Return the arguments `want`, as expressions over the bindings `have`."""
         return list(translate(have, want, self.target.cpp.conversions, method=method))

@@ -7,6 +7,7 @@ been reported, and if the entry has none of them. A rule yields its findings: us
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -55,14 +56,18 @@ Rule = Callable[[Draft, NativeFunction], Iterator[Finding]]
 
 def check_entry(draft: Draft, f: NativeFunction) -> None:
     """Report every rule that the entry violates. `f` has the values of its keys, without what they imply."""
-    written = {key.value for key, _ in draft.spans.node.pairs}
-    for needs, rule in _RULES:
-        if needs.isdisjoint(written) or not needs.isdisjoint(draft.bad):
-            continue
-        if f.is_library and rule in _ONLY_TORCHGEN:
-            continue
-        for finding in rule(draft, f):
-            draft.context.diagnostics.error(**asdict(finding))
+    written = frozenset(key.value for key, _ in draft.spans.node.pairs)
+    for needs, rule in _rules(written, f.is_library):
+        if needs.isdisjoint(draft.bad):
+            for finding in rule(draft, f):
+                draft.context.diagnostics.error(**asdict(finding))
+
+
+@lru_cache(maxsize=1024)
+def _rules(written: frozenset[str], is_library: bool) -> list[tuple[frozenset[str], Rule]]:
+    """Return the rules about entries with these keys."""
+    skipped = _ONLY_TORCHGEN if is_library else ()
+    return [(n, rule) for n, rule in _RULES if not (n.isdisjoint(written) or rule in skipped)]
 
 
 def _fake_is_needed(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
