@@ -93,7 +93,7 @@ class CompiledFiles(BuildHookInterface):  # type: ignore[type-arg]
         configure = ["-S", str(runtime / "parts"), "-B", str(build), "-G", "Ninja", *given]
         subprocess.run([_tool("cmake"), *configure], check=True)
         subprocess.run([_tool("cmake"), "--build", str(build)], check=True)
-        for part in ("opgen_core", "opgen_runtime", "opgen_python"):
+        for part in ("opgen_core", "opgen_kernels", "opgen_runtime", "opgen_python"):
             if not [*folder.glob(f"{part}-*/entry.json")]:
                 raise RuntimeError(
                     f"OPGEN_WHEEL_PARTS: {part} is not in {folder}: it needs Python's headers, and a compiler without flags "

@@ -1,8 +1,9 @@
-# opgenConfig.cmake: find_package(opgen) provides the runtime as opgen::core and opgen::runtime, and opgen_add_operators().
+# opgenConfig.cmake: find_package(opgen) provides the runtime as opgen::core, opgen::kernels and opgen::runtime, and
+# opgen_add_operators().
 #
-# opgen::core contains what tensors, dispatch and loops need. opgen::runtime links it, and contains gradients, transforms,
-# calls by name, and what Python packages need. Without the component `core`, both are made at once; with it,
-# opgen::runtime is made for the first library that needs it.
+# opgen::core contains what tensors, dispatch and loops need. The others link it: opgen::kernels contains matrix products,
+# softmax, moments and the fastest sums, and opgen::runtime gradients, transforms, calls by name, and what Python packages
+# need. Without the component `core`, all are made at once; with it, these are made for the first library that needs them.
 #
 # Each is the first of these: the project's own target of this name; that of the library that is extended; that of an
 # installed runtime that opgen_runtime_DIR names; a copy of one that another project of this user has compiled
@@ -35,12 +36,12 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/opgenRuntimeUsage.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/opgenCache.cmake")
 
-# Make opgen::core or opgen::runtime, which links the first.
+# Make opgen::core, or opgen::kernels or opgen::runtime, which link it.
 function(opgen_provide name)
   if(TARGET opgen::${name})
     return()
   endif()
-  if(name STREQUAL "runtime")
+  if(NOT name STREQUAL "core")
     opgen_provide(core)
   endif()
   set(target opgen_${name})
@@ -72,15 +73,15 @@ function(opgen_provide name)
   endif()
   target_include_directories(${target} INTERFACE "${top}/include")
   opgen_runtime_usage(${target} INTERFACE)
-  if(name STREQUAL "runtime")
+  if(NOT name STREQUAL "core")
     target_link_libraries(${target} INTERFACE opgen::core)
-    target_compile_definitions(${target} INTERFACE OPGEN_LINKS_RUNTIME)
   endif()
   add_library(opgen::${name} ALIAS ${target})
 endfunction()
 
 opgen_provide(core)
 if(NOT "core" IN_LIST opgen_FIND_COMPONENTS)
+  opgen_provide(kernels)
   opgen_provide(runtime)
 endif()
 
@@ -89,24 +90,28 @@ set(OPGEN_UNITY_BYTES 65536 CACHE STRING
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/opgenFrameworks.cmake")
 
-# Set `answer` to whether one of the sources of a library may call functions of opgen::runtime that are not in opgen::core:
-# formulas of derivatives.yaml do, and kernels may that include its headers, or a header of the author's, which is not read.
-# Sums and other folds are faster with it.
-function(opgen_needs_runtime answer)
+# Set `answer` to those of the libraries above opgen::core whose functions the sources of a library may call: `runtime` if it has
+# formulas of derivatives.yaml or includes its headers, `kernels` if it includes those of kernels, or calls sums and other
+# folds, which are faster with it. A header of the author's is not read, so both may be needed.
+function(opgen_libraries_above_core answer)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;KERNELS")
-  set(above "^ *# *include *(\"|<opgen/(autograd|boxing|c_api|library|schema/|transforms/|dispatch/|cpu/(blas|gemm|moments|softmax|truth)))|cpu_(sum|reduce_of|reduce_vec)[<(]")
+  set(runtime "<opgen/(autograd|boxing|c_api|library|schema/|transforms/|dispatch/)")
+  set(kernels "<opgen/cpu/(blas|gemm|moments|softmax|truth)")
+  set(calls_of_kernels "|cpu_(sum|reduce_of|reduce_vec)[<(]")
   list(FILTER arg_SOURCES INCLUDE REGEX "/Derivatives[^/]*[.]cpp$")
-  set(found ${arg_SOURCES} ${OPGEN_INCLUDE})
-  foreach(kernel IN LISTS arg_KERNELS)
-    if(EXISTS "${kernel}")
-      file(STRINGS "${kernel}" lines LIMIT_COUNT 1 REGEX "${above}")
-      list(APPEND found ${lines})
+  set(found "")
+  foreach(library runtime kernels)
+    set(lines ${OPGEN_INCLUDE})
+    foreach(source IN LISTS arg_SOURCES arg_KERNELS)
+      if(NOT lines AND EXISTS "${source}")
+        file(STRINGS "${source}" lines LIMIT_COUNT 1 REGEX "^ *# *include *(\"|${${library}})${calls_of_${library}}")
+      endif()
+    endforeach()
+    if(lines)
+      list(APPEND found ${library})
     endif()
   endforeach()
-  set(${answer} OFF PARENT_SCOPE)
-  if(found)
-    set(${answer} ON PARENT_SCOPE)
-  endif()
+  set(${answer} ${found} PARENT_SCOPE)
 endfunction()
 
 # Compile one generated tree (a folder that `opgen generate` wrote) into the library `target`.
@@ -129,11 +134,12 @@ function(opgen_add_library target)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${arg_TREE}/include>")
   opgen_look_for_headers(${target} BESIDE ${arg_KERNELS})
   target_link_libraries(${target} PUBLIC opgen::core)
-  opgen_needs_runtime(needs_runtime SOURCES ${arg_SOURCES} KERNELS ${arg_KERNELS})
-  if(needs_runtime)
-    opgen_provide(runtime)
-    target_link_libraries(${target} PUBLIC opgen::runtime)
-  elseif(TARGET opgen::runtime)
+  opgen_libraries_above_core(needed SOURCES ${arg_SOURCES} KERNELS ${arg_KERNELS})
+  foreach(library IN LISTS needed)
+    opgen_provide(${library})
+    target_link_libraries(${target} PUBLIC opgen::${library})
+  endforeach()
+  if(TARGET opgen::runtime AND NOT "runtime" IN_LIST needed)
     # For programs, whose sources are unknown here.
     target_link_libraries(${target} INTERFACE opgen::runtime)
   endif()
@@ -147,9 +153,10 @@ function(opgen_add_library target)
   # Kernels, stubs and registrations are linked as objects of one library, so that a kernel always replaces
   # its stub, and an undefined symbol is an error when the library is built, not when it is loaded. Calls
   # within the library are bound at link time: the library of PyTorch's file, compiled without optimisation,
-  # has 52,000 calls that would otherwise be looked up at each start.
+  # has 52,000 calls that would otherwise be looked up at each start. Sums call opgen::kernels through opgen::core, so no
+  # symbol may refer to it.
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    target_link_options(${target} PRIVATE "LINKER:-z,defs" "LINKER:-Bsymbolic-functions")
+    target_link_options(${target} PRIVATE "LINKER:-z,defs" "LINKER:-Bsymbolic-functions" "LINKER:--no-as-needed")
   endif()
   opgen_keep_in_programs(${target})
 endfunction()
@@ -226,6 +233,7 @@ function(opgen_install_runtime_package target destination)
   get_target_property(texts ${target}_python OPGEN_PACKAGE_TEXTS)
   get_target_property(base ${target} OPGEN_EXTENDS)
   set(libraries ${target} opgen::core opgen::runtime opgen::python)
+  get_target_property(linked ${target} LINK_LIBRARIES)
   set(paths "$ORIGIN")
   if(base)
     # The package of the extended library contains the runtime and is installed in the same folder as this
@@ -233,6 +241,9 @@ function(opgen_install_runtime_package target destination)
     get_target_property(base_package ${base}_python OPGEN_PACKAGE)
     set(libraries ${target})
     list(APPEND paths "$ORIGIN/../${base_package}")
+  endif()
+  if("opgen::kernels" IN_LIST linked)
+    list(APPEND libraries opgen::kernels)
   endif()
   if(APPLE)
     list(TRANSFORM paths REPLACE "^.ORIGIN" "@loader_path")

@@ -12,6 +12,9 @@ file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../include/opgen/core/macros.h" OPGEN_RU
   REGEX "^#define OPGEN_RUNTIME_ABI ")
 string(REGEX REPLACE "[^0-9]" "" OPGEN_RUNTIME_ABI "${OPGEN_RUNTIME_ABI}")
 
+# Below 500 MB, g++ frees no memory while it compiles opgen's own sources: that would take it 5 % of the time.
+set(OPGEN_FREE_NO_MEMORY "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=500000>")
+
 # Set `file` to the name of the shared library `name`, which contains the number of the ABI.
 function(opgen_versioned_file file name)
   set(versioned "${CMAKE_SHARED_LIBRARY_SUFFIX}.${OPGEN_RUNTIME_ABI}")

@@ -1,6 +1,4 @@
 // reduce_test.cpp: reductions over any dimensions and layouts, their accuracy, and threads.
-// As in a library that does not link opgen::runtime.
-#undef OPGEN_LINKS_RUNTIME
 
 #include <cmath>
 #include <functional>
@@ -201,7 +199,7 @@ TEST(sums_are_accurate) {
   CHECK_EQ(values(sum(halves, std::nullopt, false))[0], 10000.0);
 }
 
-TEST(the_same_bits_for_any_number_of_threads_and_without_opgen_runtime) {
+TEST(the_same_bits_for_any_number_of_threads_and_without_opgen_kernels) {
   const auto finder = opgen::detail::fold_finder.load_acquire();
   CHECK(finder != nullptr);
   Tensor flat = uneven({kGrainSize * 9 + 17});

@@ -165,6 +165,12 @@ def core_library() -> Path:
     return runtime_library().with_name(f"libopgen_core.so.{RUNTIME_ABI}")
 
 
+def runtime_libraries() -> tuple[Path, Path, Path]:
+    """The same for opgen::core, opgen::kernels and opgen::runtime."""
+    kernels = runtime_library().with_name(f"libopgen_kernels.so.{RUNTIME_ABI}")
+    return core_library(), kernels, runtime_library()
+
+
 def python_part() -> Path:
     """Return the library that all Python modules share; it is built with the runtime. Needs Python's headers."""
     return _compiled_parts() / "opgen-python" / f"libopgen_python.so.{RUNTIME_ABI}"
@@ -327,7 +333,7 @@ def _as_one_unit(folder: Path, sources: Sequence[Path]) -> list[Path]:
 
 
 def _linked(libraries: Sequence[Path]) -> list[str]:
-    every = (*libraries, runtime_library(), core_library())
+    every = (*libraries, *reversed(runtime_libraries()))
     return [*map(str, every), *(f"-Wl,-rpath,{library.parent}" for library in every)]
 
 

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from support.build import REPOSITORY
 
 _RUNTIME = REPOSITORY / "runtime"
@@ -62,25 +64,27 @@ def test_sources_use_later_folders_only_where_listed() -> None:
     assert upward == _LATER
 
 
-def test_kernels_link_the_upper_library_if_they_include_its_headers() -> None:
-    """Protects authors from undefined symbols: `opgen_needs_runtime` in opgenConfig.cmake reads only the kernels."""
-    rule = re.search(r'set\(above "(.*)"\)\n', (_RUNTIME / "cmake/opgenConfig.cmake").read_text())
+@pytest.mark.parametrize("library", ["kernels", "runtime"])
+def test_kernels_link_an_upper_library_if_they_include_its_headers(library: str) -> None:
+    """Protects authors from undefined symbols: `opgen_libraries_above_core` in opgenConfig.cmake reads only the kernels."""
+    config = (_RUNTIME / "cmake/opgenConfig.cmake").read_text()
+    rule = re.search(rf'set\({library} "(<opgen/.*)"\)\n', config)
     assert rule is not None
-    above = re.compile(rule[1].replace('\\"', '"'))
     root = _RUNTIME / "include/opgen"
-    kernels = {path.stem for path in (_RUNTIME / "src/kernels").glob("*.cpp")}
-    upper = {"c_api.h"}
-    included = {}
-    for path in root.rglob("*.h"):
-        name = path.relative_to(root).as_posix()
-        included[name] = set(re.findall(r'#include "opgen/([\w/]+\.h)"', path.read_text()))
-        room = name.split("/")[0]
-        if room in _ROOMS[_ROOMS.index("schema") :] or (room == "cpu" and path.stem in kernels):
-            upper.add(name)
-    assert len(upper) > 20
+    kernels = {f"cpu/{path.stem}.h" for path in (_RUNTIME / "src/kernels").glob("*.cpp")}
+    included = {
+        path.relative_to(root).as_posix(): set(
+            re.findall(r'#include "opgen/([\w/]+\.h)"', path.read_text())
+        )
+        for path in root.rglob("*.h")
+    }
+    rooms = _ROOMS[_ROOMS.index("schema") :]
+    runtime = {name for name in included if name.split("/")[0] in rooms} | {"c_api.h"}
+    upper = included.keys() & (kernels if library == "kernels" else runtime)
+    assert len(upper) > 4
     while more := {name for name, others in included.items() if others & upper} - upper:
         upper |= more
-    assert [name for name in sorted(upper) if not above.match(f"#include <opgen/{name}>")] == []
+    assert [name for name in sorted(upper) if not re.match(rule[1], f"<opgen/{name}>")] == []
 
 
 def test_entrances_are_short() -> None:

@@ -55,7 +55,7 @@ TensorIterator make_reduction_of(const TensorBase& result, const TensorBase& a, 
 
 namespace detail {
 
-constinit Atomic<decltype(&find_fold)> fold_finder = nullptr;
+constinit decltype(fold_finder) fold_finder = nullptr;
 
 NumberedElements::NumberedElements(const TensorIteratorBase& iter) : sizes(iter.shape()) {
   for (int k = 0; k < 2; ++k) {

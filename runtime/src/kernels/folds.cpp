@@ -29,8 +29,6 @@ FoldFunctions functions_of(FoldKind kind) noexcept {
   }
 }
 
-}  // namespace
-
 FoldFunctions find_fold(ScalarType dtype, FoldKind kind) noexcept {
   switch (dtype) {
     case kDouble:
@@ -44,6 +42,8 @@ FoldFunctions find_fold(ScalarType dtype, FoldKind kind) noexcept {
   }
 }
 
-static const bool is_set = (fold_finder.store_release(&find_fold), true);
+const bool is_set = (fold_finder.store_release(&find_fold), true);
+
+}  // namespace
 
 }  // namespace opgen::detail

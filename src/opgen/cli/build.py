@@ -252,7 +252,7 @@ def _compiles_runtime(folder: Path) -> bool:
     It then compiles the author's own sources before anything else, so that their errors are reported at once.
     """
     runtime = folder / "opgen-runtime"
-    parts = (part for part in ("core", "runtime") if (runtime / part).is_dir())
+    parts = (part for part in ("core", "kernels", "runtime") if (runtime / part).is_dir())
     return not all(any(runtime.glob(f"libopgen_{part}.*")) for part in parts)
 
 

@@ -13,6 +13,7 @@ from opgen.io import build_cache
 _ACTIONS = ("list", "path", "prune", "clear")
 _LABELS = {
     "opgen_core": "core",
+    "opgen_kernels": "kernels",
     "opgen_runtime": "runtime",
     "opgen_python": "Python part",
     "opgen_torch_stable": "torch-stable part",

@@ -19,7 +19,7 @@ from pathlib import Path
 from msgspec import Struct
 
 _ENTRY = re.compile(
-    r"(opgen_core|opgen_runtime|opgen_python|opgen_torch_stable)-[0-9a-f]{32}|(opgen_new)-[A-Za-z0-9]{16}"
+    r"(opgen_core|opgen_kernels|opgen_runtime|opgen_python|opgen_torch_stable)-[0-9a-f]{32}|(opgen_new)-[A-Za-z0-9]{16}"
 )
 _OFF = ("0", "off", "no", "false")
 _ABANDONED_AFTER = 86400.0

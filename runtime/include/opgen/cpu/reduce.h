@@ -80,73 +80,53 @@ inline constexpr bool kFoldsConverted =
     (std::is_same_v<Combine, SumOf> || std::is_same_v<Combine, LargestOf> ||
      std::is_same_v<Combine, SmallestOf>)&&std::is_same_v<In, BFloat16>&& std::is_same_v<M, float>;
 
-// Returns the loops of a fold with the largest vectors of this processor. opgen::runtime contains
-// them. What links it calls it, and has only the loops of other folds.
-[[nodiscard]] OPGEN_API FoldFunctions find_fold(ScalarType dtype, FoldKind kind) noexcept;
-// The same function if opgen::runtime is loaded, else null.
-OPGEN_API extern constinit Atomic<decltype(&find_fold)> fold_finder;
-#ifdef OPGEN_LINKS_RUNTIME
-inline constexpr bool kLinksRuntime = true;
-#else
-inline constexpr bool kLinksRuntime = false;
-#endif
+// Returns the loops of a fold that opgen::kernels contains, with the largest vectors of this
+// processor; null if that library is not loaded.
+OPGEN_API extern constinit Atomic<FoldFunctions (*)(ScalarType dtype, FoldKind kind) noexcept>
+    fold_finder;
 
-#if OPGEN_LOOPS_AVX2
-template <class Fold>
-OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fold_rows_avx2(const Fold& fold, const char* at,
-                                                     std::int64_t n, std::int64_t step,
-                                                     std::int64_t count,
-                                                     typename Fold::State* acc) {
-  // A copy, which stores of states cannot change.
-  const Fold held = fold;
-  held.template rows<32>(at, n, step, count, acc);
-}
-template <class Fold>
-OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fold_columns_avx2(const Fold& fold, const char* const* rows,
-                                                        std::int64_t n, std::int64_t count,
-                                                        typename Fold::State* acc) {
-  // A copy, which stores of states cannot change.
-  const Fold held = fold;
-  held.template columns<32>(rows, n, count, acc);
-}
-#endif
-template <class Fold>
-OPGEN_NOINLINE void fold_rows(const Fold& fold, const char* at, std::int64_t n, std::int64_t step,
-                              std::int64_t count, typename Fold::State* acc) {
-  if constexpr (Fold::kCompiledApart && kLinksRuntime) {
-    find_fold(scalar_type_of<typename Fold::Input>, Fold::kKind)
-        .rows(&fold, at, n, step, count, acc);
-  } else {
-    if constexpr (Fold::kCompiledApart) {
-      if (const auto find = fold_finder.load_acquire(); find != nullptr) {
-        return find(scalar_type_of<typename Fold::Input>, Fold::kKind)
-            .rows(&fold, at, n, step, count, acc);
-      }
-    }
-#if OPGEN_LOOPS_AVX2
-    if (use_avx2()) return fold_rows_avx2(fold, at, n, step, count, acc);
-#endif
-    fold.template rows<kAnyVector>(at, n, step, count, acc);
+// The loops of a fold, in any library. Each works with a copy, which stores of states cannot
+// change.
+template <class Fold, int bytes>
+struct FoldLoops {
+  static void rows(const void* fold, const char* at, std::int64_t n, std::int64_t step,
+                   std::int64_t count, void* states) {
+    const Fold held = *static_cast<const Fold*>(fold);
+    held.template rows<bytes>(at, n, step, count, static_cast<typename Fold::State*>(states));
   }
-}
-template <class Fold>
-OPGEN_NOINLINE void fold_columns(const Fold& fold, const char* const* rows, std::int64_t n,
-                                 std::int64_t count, typename Fold::State* acc) {
-  if constexpr (Fold::kCompiledApart && kLinksRuntime) {
-    find_fold(scalar_type_of<typename Fold::Input>, Fold::kKind)
-        .columns(&fold, rows, n, count, acc);
-  } else {
-    if constexpr (Fold::kCompiledApart) {
-      if (const auto find = fold_finder.load_acquire(); find != nullptr) {
-        return find(scalar_type_of<typename Fold::Input>, Fold::kKind)
-            .columns(&fold, rows, n, count, acc);
-      }
-    }
-#if OPGEN_LOOPS_AVX2
-    if (use_avx2()) return fold_columns_avx2(fold, rows, n, count, acc);
-#endif
-    fold.template columns<kAnyVector>(rows, n, count, acc);
+  static void columns(const void* fold, const char* const* rows, std::int64_t n, std::int64_t count,
+                      void* states) {
+    const Fold held = *static_cast<const Fold*>(fold);
+    held.template columns<bytes>(rows, n, count, static_cast<typename Fold::State*>(states));
   }
+};
+#if OPGEN_LOOPS_AVX2
+template <class Fold>
+struct FoldLoops<Fold, 32> {
+  OPGEN_TARGET_AVX2 static void rows(const void* fold, const char* at, std::int64_t n,
+                                     std::int64_t step, std::int64_t count, void* states) {
+    const Fold held = *static_cast<const Fold*>(fold);
+    held.template rows<32>(at, n, step, count, static_cast<typename Fold::State*>(states));
+  }
+  OPGEN_TARGET_AVX2 static void columns(const void* fold, const char* const* rows, std::int64_t n,
+                                        std::int64_t count, void* states) {
+    const Fold held = *static_cast<const Fold*>(fold);
+    held.template columns<32>(rows, n, count, static_cast<typename Fold::State*>(states));
+  }
+};
+#endif
+// Returns the fastest loops of a fold in this process.
+template <class Fold>
+FoldFunctions fold_functions() noexcept {
+  if constexpr (Fold::kCompiledApart) {
+    if (const auto find = fold_finder.load_acquire(); find != nullptr) {
+      return find(scalar_type_of<typename Fold::Input>, Fold::kKind);
+    }
+  }
+#if OPGEN_LOOPS_AVX2
+  if (use_avx2()) return {&FoldLoops<Fold, 32>::rows, &FoldLoops<Fold, 32>::columns};
+#endif
+  return {&FoldLoops<Fold, kAnyVector>::rows, &FoldLoops<Fold, kAnyVector>::columns};
 }
 
 // The part of ReductionLoops that depends on types: elements In in memory, M in rows, states State.
@@ -179,11 +159,11 @@ class VectorLoops final : public TypedLoops<In, M, Acc> {
       : TypedLoops<In, M, Acc>(kFoldRow, kColumnLeaf), fold_(fold), project_(project) {}
   void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count, std::int64_t,
             void* states) const override {
-    fold_rows(fold_, at, n, step, count, static_cast<Acc*>(states));
+    loops_.rows(&fold_, at, n, step, count, states);
   }
   void columns(const char* const* rows, std::int64_t n, std::int64_t count, std::int64_t,
                void* states) const override {
-    fold_columns(fold_, rows, n, count, static_cast<Acc*>(states));
+    loops_.columns(&fold_, rows, n, count, states);
   }
   void combine(void* states, const void* later, std::int64_t count) const override {
     Acc* to = static_cast<Acc*>(states);
@@ -204,6 +184,7 @@ class VectorLoops final : public TypedLoops<In, M, Acc> {
  private:
   const Fold& fold_;
   const Project& project_;
+  const FoldFunctions loops_ = fold_functions<Fold>();
 };
 
 template <class Out, class In, class Acc, class Step, class Combine, class Project>
