@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import first_line
@@ -216,17 +216,16 @@ def _is_nan(numbers: Array) -> Array:
 PATTERNS = (0xA5, 0x3C)
 
 
-class Outcome:
+class Outcome(Struct):
     """What happened in one call: `error`, or `returned`, with the arguments as they were `given`."""
 
-    def __init__(self) -> None:
-        self.error: Exception | None = None
-        self.returned: Any = None
-        self.given: dict[str, Any] = {}
-        self.blocks: dict[Place, Block] = {}
-        self.results: tuple[Result, ...] = ()
-        self.written: tuple[Result, ...] = ()
-        self.warned: tuple[str, ...] = ()
+    error: Exception | None = None
+    returned: Any = None
+    given: dict[str, Any] = {}
+    blocks: dict[Place, Block] = {}
+    results: tuple[Result, ...] = ()
+    written: tuple[Result, ...] = ()
+    warned: tuple[str, ...] = ()
 
     @property
     def everything(self) -> tuple[Result, ...]:
@@ -239,31 +238,23 @@ class Outcome:
         return first_line(self.error)
 
 
-class Caller:
+class Caller(Struct):
     """Calls operators of a backend. It calls `progress()` before every call, and `remember` with those that `run` makes."""
 
-    def __init__(
-        self,
-        backend: Backend,
-        memory: Memory,
-        guard: Guard | None,
-        progress: Callable[[], None] = lambda: None,
-        remember: Callable[[Mapping[str, Any]], None] = lambda call: None,
-    ) -> None:
-        self.backend = backend
-        self.memory = memory
-        self.guard = guard
-        self.progress = progress
-        self.remember = remember
-        # How many accepted calls reached what, and the dtypes of their first tensors.
-        self.reached: Counter[str] = Counter()
-        self.dtypes: set[str] = set()
-        # Make a call in a process that has called no operator; return its results, or None if it cannot be made.
-        self.first: Callable[[Subject, Mapping[str, Any]], tuple[Result, ...] | None] = (
-            lambda subject, call: None
-        )
-        # Whether all arguments lie in watched memory: an operator has ended its process, perhaps by a write beyond them.
-        self.is_cautious = False
+    backend: Backend
+    memory: Memory
+    guard: Guard | None
+    progress: Callable[[], None] = lambda: None
+    remember: Callable[[Mapping[str, Any]], None] = lambda call: None
+    # How many accepted calls reached what, and the dtypes of their first tensors.
+    reached: Counter[str] = field(default_factory=Counter)
+    dtypes: set[str] = set()
+    # Make a call in a process that has called no operator; return its results, or None if it cannot be made.
+    first: Callable[[Subject, Mapping[str, Any]], tuple[Result, ...] | None] = (
+        lambda subject, call: None
+    )
+    # Whether all arguments lie in watched memory: an operator has ended its process, perhaps by a write beyond them.
+    is_cautious: bool = False
 
     # Arguments.
 
@@ -274,26 +265,23 @@ class Caller:
         }
 
     def _value(self, place: Place, value: Any, how: str, outcome: Outcome) -> Any:
-        if isinstance(value, TensorSpec):
-            if how == "meta":
-                return self.backend.meta(value)
-            if how == "fresh":
-                return self.backend.fresh(value)
-            block = self.memory.block(value if value.layout else specs.plain(value))
-            block.write(elements(value))
-            outcome.blocks[place] = block
-            return self.backend.over(block)
         if isinstance(value, list | tuple):
             name, _ = place
             return [self._value((name, i), item, how, outcome) for i, item in enumerate(value)]
+        if isinstance(value, TensorSpec) and how != "fresh":
+            return self.backend.meta(value) if how == "meta" else self.placed(value, place, outcome)
         if how == "meta" and getattr(value, "kind", "") == "device":
             return self.backend.other(replace(value, name="meta"))
-        return self.backend.other(value)
+        return self.backend.made(value)
 
-    def placed(self, spec: TensorSpec) -> Any:
+    def placed(
+        self, spec: TensorSpec, place: Place = ("", None), outcome: Outcome | None = None
+    ) -> Any:
         """Return a tensor in watched memory, which lasts until the next call of `run`."""
         block = self.memory.block(spec if spec.layout else specs.plain(spec))
         block.write(elements(spec))
+        if outcome is not None:
+            outcome.blocks[place] = block
         return self.backend.over(block)
 
     # Calls.
@@ -425,28 +413,18 @@ def captured(stream: int) -> Iterator[list[str]]:
             found += file.read().decode(errors="replace").splitlines()
 
 
-class Case:
+class Case(Struct):
     """One call, of which a property is checked: the operator accepts it, unless `refused`."""
 
-    def __init__(
-        self,
-        caller: Caller,
-        subject: Subject,
-        call: Call,
-        *,
-        refused: bool = False,
-        number: int = 0,
-        mode: str = "default",
-    ) -> None:
-        self.caller = caller
-        self.subject = subject
-        self.call = call
-        self.refused = refused
-        self.number = number
-        self.mode = mode
-        # Whether results were compared.
-        self.is_tried = False
-        self._base: Outcome | None = None
+    caller: Caller
+    subject: Subject
+    call: Call
+    refused: bool = False
+    number: int = 0
+    mode: str = "default"
+    # Whether results were compared.
+    is_tried: bool = False
+    _base: Outcome | None = None
 
     @property
     def backend(self) -> Backend:

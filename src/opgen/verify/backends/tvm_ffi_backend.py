@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,6 @@ from opgen.python.frameworks import is_in_tvm_ffi, reasons_against_tvm_ffi, tvm_
 from opgen.verify.backends.base import returned
 from opgen.verify.backends.runtime_backend import RuntimeBackend
 from opgen.verify.calls.specs import Named, Value
-from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import Facts, Subject, default_of
 
 _META = "TVM-FFI calls no Meta kernel"
@@ -42,36 +41,22 @@ class TvmFfiBackend(RuntimeBackend):
         }
     )
 
-    def __init__(
-        self,
-        package: str,
-        folders: Sequence[str],
-        functions: Sequence[NativeFunction],
-        guard: Guard | None,
-    ) -> None:
-        super().__init__(package, folders, functions, guard)
+    def _prepare(self, package: str) -> None:
         self._ffi: Any = importlib.import_module("tvm_ffi")
         library = Path(str(self.module.__file__)).parent / f"lib{package}_tvm_ffi.so"
         if not library.exists():
             raise ImportError(f"{package} was not built with --frameworks {self.framework}")
         # Where programs find it.
         self._library = self.module.tvm_ffi = self._ffi.load_module(library)
-        self._left_out = {f.full_name: why for f, why in reasons_against_tvm_ffi(functions)}
+        self._left_out = {f.full_name: why for f, why in reasons_against_tvm_ffi(self._functions)}
 
     def _subject(self, f: NativeFunction) -> Subject | None:
-        name, why = tvm_ffi_name(f), self._left_out.get(f.full_name, "")
-        call = self._call(f, name)
-        return Subject(
-            f.namespace,
-            f.func,
-            call,
-            Facts(untestable=why),
-            spelling=f"{self.module.__name__}.tvm_ffi.{name}",
-        )
+        name, facts = tvm_ffi_name(f), Facts(untestable=self._left_out.get(f.full_name, ""))
+        spelling = f"{self.module.__name__}.tvm_ffi.{name}"
+        return Subject(f.namespace, f.func, self._call(f, name), facts, spelling=spelling)
 
     def _call(self, f: NativeFunction, name: str) -> Callable[[Mapping[str, Any]], Any]:
         arguments = f.func.arguments.flat_all
-
         news = sum(not r.is_write for r in f.func.returns)
 
         def call(given: Mapping[str, Any]) -> Any:

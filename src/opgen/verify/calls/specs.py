@@ -18,21 +18,10 @@ INTEGERS: tuple[str, ...] = ("uint8", "int8", "int16", "int32", "int64")
 HALVES: tuple[str, ...] = ("float16", "bfloat16")
 FLOATS: tuple[str, ...] = ("float32", "float64", *HALVES)
 COMPLEX: tuple[str, ...] = ("complex64", "complex128")
+DTYPES: tuple[str, ...] = ("bool", *INTEGERS, *HALVES, "float32", "float64", *COMPLEX)
 ITEMSIZES: Mapping[str, int] = {
-    "bool": 1,
-    "uint8": 1,
-    "int8": 1,
-    "int16": 2,
-    "int32": 4,
-    "int64": 8,
-    "float16": 2,
-    "bfloat16": 2,
-    "float32": 4,
-    "float64": 8,
-    "complex64": 8,
-    "complex128": 16,
+    name: 2 if name == "bfloat16" else np.dtype(name).itemsize for name in DTYPES
 }
-DTYPES: tuple[str, ...] = tuple(ITEMSIZES)
 
 
 class Fill(Struct, frozen=True, repr_omit_defaults=True):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from opgen.verify.calls.specs import (
     Array,
@@ -162,7 +163,7 @@ class Block:
         """Return which bytes differ from those that `remember` kept."""
         assert self._before is not None
         if np.array_equal(self._before, self._room):
-            return Changes(False, None, None)
+            return Changes()
         differs = self._before != self._room
         outside = np.concatenate(
             (differs[: self._begin], differs[self._begin + self.bytes_ :])
@@ -190,16 +191,15 @@ class Block:
         return mine
 
 
-class Changes:
+class Changes(Struct, frozen=True):
     """Which bytes of a block a call has written: elements; the first byte between them; the first byte outside.
 
     A byte outside counts from the start of the storage if it is negative, else from its end, from 1.
     """
 
-    def __init__(self, elements: bool, between: int | None, beyond: int | None) -> None:
-        self.elements = elements
-        self.between = between
-        self.beyond = beyond
+    elements: bool = False
+    between: int | None = None
+    beyond: int | None = None
 
 
 # The codes of DLPack for dtypes that NumPy does not have, or passes in newer releases only.

@@ -6,9 +6,9 @@ import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen.autograd.derivative import DifferentiabilityInfo
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.model.derivatives import DEFAULT_KEY
@@ -56,7 +56,7 @@ def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]
             subject.domain = subject.functional.domain
         f = functions_by_name.get(subject.name)
         if f is not None:
-            subject.facts = _facts(subject, f, registry, formulas.get(subject.name, _Formulas()))
+            subject.facts = _facts(subject, f, registry, formulas.get(subject.name))
     return backend, subjects
 
 
@@ -92,7 +92,10 @@ def _registry(request: Request) -> Registry | None:
 
 
 def _facts(
-    subject: Subject, f: NativeFunction, registry: Registry | None, formulas: _Formulas
+    subject: Subject,
+    f: NativeFunction,
+    registry: Registry | None,
+    info: DifferentiabilityInfo | None,
 ) -> Facts:
     """Return what the entry of an operator says, with what the backend knows."""
     known = subject.facts
@@ -108,21 +111,16 @@ def _facts(
         is_composite=known.is_composite or f.has_composite_implicit_autograd_kernel,
         is_pointwise=POINTWISE in tags or iterates,
         # A kernel for Autograd that is written by hand counts, too.
-        formulas=known.formulas or formulas.has_any,
-        non_differentiable=formulas.non_differentiable,
+        formulas=known.formulas or (info is not None and info.has_derivatives),
+        non_differentiable=frozenset(info.non_differentiable_arg_names if info else ()),
         file=f.span.source.path,
         line=f.span.source.location(f.span.start).line,
     )
 
 
-class _Formulas(Struct, frozen=True):
-    """What formulas say about one operator: whether it has any, and which arguments have none on purpose."""
-
-    has_any: bool = False
-    non_differentiable: frozenset[str] = frozenset()
-
-
-def _formulas(request: Request, registry: Registry | None) -> Mapping[str, _Formulas]:
+def _formulas(
+    request: Request, registry: Registry | None
+) -> Mapping[str, DifferentiabilityInfo | None]:
     """Return what the files of formulas say, by the full names of operators; nothing without a registry."""
     if registry is None:
         return {}
@@ -130,13 +128,7 @@ def _formulas(request: Request, registry: Registry | None) -> Mapping[str, _Form
     gradients = derive_gradients(registry, _inputs(request), Signatures(), diagnostics)
     if diagnostics.has_errors:
         raise OpgenError(diagnostics)
-    found = {f.full_name: _Formulas() for f in registry.functions}
-    for function in gradients.functions:
-        info = function.infos.get(DEFAULT_KEY)
-        if info is not None:
-            gone = frozenset(info.non_differentiable_arg_names)
-            found[function.func.full_name] = _Formulas(info.has_derivatives, gone)
-    return found
+    return {f.func.full_name: f.infos.get(DEFAULT_KEY) for f in gradients.functions}
 
 
 def _inputs(request: Request) -> Inputs:

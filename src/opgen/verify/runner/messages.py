@@ -1,7 +1,8 @@
-"""What processes tell one another: as JSON."""
+"""What processes tell one another."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -33,6 +34,15 @@ class Request(Struct, frozen=True, repr_omit_defaults=True):
     seed: int = 0
     guard: str = ""
     replayed: str = ""
+
+
+class Loaded(Struct, frozen=True):
+    """What a worker has loaded: the groups of operators, the arguments of operators by their names, and unused patterns."""
+
+    groups: Sequence[str]
+    names: Mapping[str, Sequence[str]]
+    unused: Sequence[str]
+    has_guard: bool
 
 
 class Shown(Struct, frozen=True):

@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.build_cache import cache_folder
 from opgen.io.lifetime import kill_group
 from opgen.verify.memory import guard
-from opgen.verify.runner.messages import OperatorReport, Request
+from opgen.verify.runner.messages import Loaded, OperatorReport, Request
 
 # How long a worker may take to end, in seconds: by itself, and when it is asked to.
 _GRACE, _GRACE_OF_KILLED = 10.0, 0.5
@@ -59,23 +60,20 @@ def verify_request(
     request = msgspec.structs.replace(request, guard=str(library or ""))
     reports: list[OperatorReport] = []
     workers = [_Worker(request, environment)]
-    first = workers[0]
     try:
-        first.start()
-        names = first.loaded()
+        first = workers[0].loaded()
         check(first.names)
         for pattern in first.unused:
             hint = did_you_mean(pattern, [name.partition("::")[2] for name in first.names])
             more = f"; {hint}" if hint else ""
             raise VerificationError(f"the library has no operator '{pattern}'{more}")
-        if not names:
+        if not first.groups:
             raise VerificationError("the library has no operators that can be verified")
-        for _ in range(min(jobs, len(names)) - 1):
-            workers.append(_Worker(request, environment))
-            # Here, and not in the thread that serves it: a worker ends with the thread that started it.
-            workers[-1].start()
+        # Here, and not in the thread that serves it: a worker ends with the thread that started it.
+        jobs = min(jobs, len(first.groups))
+        workers += [_Worker(request, environment) for _ in range(jobs - 1)]
         failures: list[str] = []
-        for found in _served(workers, names):
+        for found in _served(workers, first.groups):
             if isinstance(found, str):
                 failures.append(found)
                 continue
@@ -91,9 +89,7 @@ def verify_request(
     for worker in workers:
         worker.stop()
     reports.sort(key=lambda report: report.name)
-    return Verification(
-        request, reports, time.monotonic() - started, first.has_guard, min(jobs, len(names))
-    )
+    return Verification(request, reports, time.monotonic() - started, first.has_guard, jobs)
 
 
 def _served(
@@ -117,7 +113,7 @@ def _served(
         except VerificationError as error:
             found.put(str(error))
         except Exception as error:
-            # Half a line, or a pipe that is gone: an operator would be missing without a word.
+            # Half an answer: an operator would be missing without a word.
             found.put(f"{type(error).__name__}: {error}")
         finally:
             found.put(None)
@@ -147,84 +143,71 @@ def _guard() -> Path | None:
 
 
 class _Worker:
-    """A process that serves a request."""
+    """A process that serves a request. The process ends with the thread that makes this."""
 
     def __init__(self, request: Request, environment: dict[str, str] | None) -> None:
-        self._request = request
-        self._environment = environment
-        self._process: subprocess.Popen[bytes] | None = None
-        self.has_guard = False
-        self.names: Mapping[str, Sequence[str]] = {}
-        self.unused: Sequence[str] = ()
-
-    def start(self) -> None:
-        """Begin to load the library. The process ends with the thread that calls this."""
-        variables = {**os.environ, **(self._environment or {})}
-        if self._request.guard:
+        variables = {**os.environ, **(environment or {})}
+        if request.guard:
             before = variables.get("LD_PRELOAD", "")
-            variables["LD_PRELOAD"] = f"{self._request.guard} {before}".strip()
+            variables["LD_PRELOAD"] = f"{request.guard} {before}".strip()
         # One compiler at a time, and no cache of graphs of another build of the library.
         variables.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         variables.setdefault("TORCHINDUCTOR_FX_GRAPH_CACHE", "0")
         variables.setdefault("TORCHINDUCTOR_AUTOGRAD_CACHE", "0")
         # Threads that wait for work would compute: other processes need the cores, and the limits count seconds of them.
         variables.setdefault("OMP_WAIT_POLICY", "passive")
-        command = [sys.executable, "-m", "opgen.verify.runner.worker"]
-        errors = None if os.environ.get("OPGEN_VERIFY_DEBUG") else subprocess.DEVNULL
+        self._pipe, theirs = Pipe()
+        ends = [str(theirs.fileno()), str(os.getpid())]
+        # What libraries print is for nobody.
+        printed = 2 if os.environ.get("OPGEN_VERIFY_DEBUG") else subprocess.DEVNULL
         self._process = subprocess.Popen(
-            [*command, msgspec.json.encode(self._request).decode(), str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
+            [sys.executable, "-m", "opgen.verify.runner.worker", *ends],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=printed,
             env=variables,
             # Ctrl-C is for this process, which ends the others.
             start_new_session=True,
         )
+        theirs.close()
+        self._send(request)
 
-    def loaded(self) -> list[str]:
-        """Wait for the library; return the groups of operators."""
-        answer = self._read()
-        if "failed" in answer:
-            raise VerificationError(str(answer["failed"]))
-        self.has_guard = bool(answer["guard"])
-        self.names, self.unused = answer["names"], answer["unused"]
-        groups: list[str] = answer["groups"]
-        return groups
+    def loaded(self) -> Loaded:
+        """Wait for the library."""
+        answer: Loaded | str = self._receive()
+        if isinstance(answer, str):
+            raise VerificationError(answer)
+        return answer
 
     def examine(self, group: str) -> list[OperatorReport]:
-        assert self._process is not None and self._process.stdin is not None
-        try:
-            self._process.stdin.write(f"{group}\n".encode())
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            raise VerificationError(f"the process that verifies {group} has ended") from None
-        return msgspec.convert(self._read()["reports"], list[OperatorReport])
+        self._send(group)
+        reports: list[OperatorReport] = self._receive()
+        return reports
 
-    def _read(self) -> Any:
-        assert self._process is not None and self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
+    def _send(self, what: object) -> None:
+        # Who receives the answer finds that the process has ended.
+        with contextlib.suppress(BrokenPipeError):
+            self._pipe.send(what)
+
+    def _receive(self) -> Any:
+        try:
+            return self._pipe.recv()
+        except (EOFError, ConnectionError):
             code = self._process.wait()
             raise VerificationError(
                 f"the process that has loaded the library ends with code {code}"
-            )
-        return msgspec.json.decode(line)
+            ) from None
 
     def stop(self) -> None:
         """Let the process end, which has nothing to do."""
-        assert self._process is not None and self._process.stdin is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
+        self._pipe.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE)
         self.kill()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
 
     def kill(self) -> None:
         """End the process, and those that it has started, whatever they do."""
-        if self._process is None:
-            return
         if self._process.poll() is None:
             # It ends its own child, and then itself.
             self._process.terminate()
@@ -233,8 +216,6 @@ class _Worker:
         if self._process.poll() is None:
             kill_group(self._process.pid)
         self._process.wait()
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()  # type: ignore[union-attr]
 
 
 def counts(reports: Sequence[OperatorReport]) -> dict[str, int]:

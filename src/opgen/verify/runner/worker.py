@@ -1,8 +1,7 @@
 """A process that has loaded a library: it makes a process for each operator, and watches it.
 
-`python -m opgen.verify.runner.worker REQUEST PARENT`: a Request as JSON, and the process that reads the answers. It
-prints what it has loaded; then it reads names of groups, and answers each with the reports of its overloads, as one line
-of JSON.
+`python -m opgen.verify.runner.worker PIPE PARENT`: a Connection, and the process at its other end. It receives a Request and
+sends what it has loaded; then it receives names of groups, and answers each with the reports of its overloads.
 
 This process imports and forks, but calls no operator and computes no gradient: PyTorch cannot compute gradients in the
 child of a process in which its threads have run, and with CUDA, a fake tensor is enough to make the next gradient start
@@ -25,7 +24,8 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
 from typing import Any
 
 import msgspec
@@ -48,6 +48,7 @@ from opgen.verify.runner.messages import (
     FAILED,
     NOT_TESTED,
     Crash,
+    Loaded,
     OperatorReport,
     Request,
     Shown,
@@ -84,32 +85,30 @@ class Board:
     def note(self) -> str:
         return bytes(self._view[:_NOTE]).split(b"\0", 1)[0].decode(errors="replace")
 
+    def _put(self, at: int, text: bytes) -> None:
+        self._view[at : at + 4] = struct.pack("<I", len(text))
+        self._view[at + 4 : at + 4 + len(text)] = text
+
+    def _get(self, at: int) -> bytes:
+        (size,) = struct.unpack("<I", self._view[at : at + 4])
+        return bytes(self._view[at + 4 : at + 4 + size])
+
     def write_place(self, *parts: Any) -> None:
-        text = msgspec.json.encode(parts)[:_PLACE]
-        self._view[_NOTE : _NOTE + 4] = struct.pack("<I", len(text))
-        self._view[_NOTE + 4 : _NOTE + 4 + len(text)] = text
+        self._put(_NOTE, msgspec.json.encode(parts)[:_PLACE])
 
     def place(self) -> list[Any]:
-        (size,) = struct.unpack("<I", self._view[_NOTE : _NOTE + 4])
-        if size == 0:
-            return ["", "start", 0, ""]
-        found: list[Any] = msgspec.json.decode(bytes(self._view[_NOTE + 4 : _NOTE + 4 + size]))
+        found: list[Any] = msgspec.json.decode(self._get(_NOTE) or b'["", "start", 0, ""]')
         return found
 
     def remember(self, call: Mapping[str, Any]) -> None:
         """Write the call that is made now."""
         text = pickle.dumps(dict(call))
-        size = len(text) if len(text) <= _MOST_OF_CALL - 4 else 0
-        self._view[_CALL : _CALL + 4] = struct.pack("<I", size)
-        self._view[_CALL + 4 : _CALL + 4 + size] = text[:size]
+        self._put(_CALL, text if len(text) <= _MOST_OF_CALL - 4 else b"")
 
     def call(self) -> dict[str, Any] | None:
         """Return the last call; None if there is none, or it is too large."""
-        (size,) = struct.unpack("<I", self._view[_CALL : _CALL + 4])
-        if not size:
-            return None
-        found: dict[str, Any] = pickle.loads(self._view[_CALL + 4 : _CALL + 4 + size])
-        return found
+        text = self._get(_CALL)
+        return pickle.loads(text) if text else None
 
     def tick(self) -> None:
         at = _NOTE + 4 + _PLACE
@@ -367,23 +366,18 @@ def _limit() -> None:
             os.dup2(nothing, stream)
 
 
-def main(read: Callable[[], str] = sys.stdin.readline) -> None:
+def main() -> None:
     """Serve one request."""
-    request = msgspec.json.decode(sys.argv[1], type=Request)
-    parent = int(sys.argv[2])
+    pipe, parent = Connection(int(sys.argv[1])), int(sys.argv[2])
     end_with(parent)
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    # What libraries print is not an answer.
-    os.dup2(2, 1)
-    encoder = msgspec.json.Encoder()
     try:
-        worker = Worker(request)
+        worker = Worker(pipe.recv())
     except Exception as error:
         lines = str(error).strip().splitlines()
         text = lines[0] if lines else ""
         if not isinstance(error, DomainsError):
             text = f"the library cannot be loaded: {type(error).__name__}: {text}"
-        answers.write(encoder.encode({"failed": text}) + b"\n")
+        pipe.send(text)
         return
 
     def end(*_: object) -> None:
@@ -393,20 +387,10 @@ def main(read: Callable[[], str] = sys.stdin.readline) -> None:
     # From here on, this process waits for others, and has something to do before it ends.
     signal.signal(signal.SIGTERM, end)
     end_with(parent, signal.SIGTERM)
-    answers.write(
-        encoder.encode(
-            {
-                "groups": list(worker.groups),
-                "names": worker.names,
-                "unused": worker.unused,
-                "kind": worker.backend.kind,
-                "guard": worker.guard is not None,
-            }
-        )
-        + b"\n"
-    )
-    while line := read().strip():
-        answers.write(encoder.encode({"reports": worker.examine(line)}) + b"\n")
+    pipe.send(Loaded(list(worker.groups), worker.names, worker.unused, worker.guard is not None))
+    with contextlib.suppress(EOFError):
+        while True:
+            pipe.send(worker.examine(pipe.recv()))
 
 
 if __name__ == "__main__":
