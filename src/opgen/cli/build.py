@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from opgen.cli.help import Command, ProjectOption
+from opgen.cli.help import ProjectOption, command
 from opgen.cli.options import (
     frameworks_option,
     jobs_option,
@@ -58,40 +58,17 @@ _LONGEST_PATH = 3000
 _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 
 
-@click.command(
-    cls=Command,
-    example="opgen build leaky.yaml -o build --kernels kernels",
-    fails="there is an error, or the sources do not compile; with --deny-warnings, also if there is a warning",
-    pages=("start/runtime", "builds", "compiler-errors"),
-)
+@command("build")
 @schema_options
-@output_option("The folder that receives the tree; compiled in its sub-folder cmake-build.")
-@path_option(
-    "--kernels",
-    cls=ProjectOption,
-    multiple=True,
-    metavar="FILE|FOLDER",
-    help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled; repeatable.",
-)
-@click.option(
-    "--build-type", default="Release", show_default=True, metavar="TYPE", help="CMake's build type."
-)
-@jobs_option("The number of parallel compilers.  [default: Ninja's]")
+@output_option
+@path_option("--kernels", cls=ProjectOption, multiple=True)
+@click.option("--build-type", default="Release")
+@jobs_option
 @shards_option
 @python_option
 @frameworks_option
-@path_option(
-    "--python-folder",
-    cls=ProjectOption,
-    metavar="FOLDER",
-    help="A folder of your own Python files to copy into the package, which imports its ops.py (torch).",
-)
-@click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="If a source does not compile, print the compilers' commands, too.",
-)
+@path_option("--python-folder", cls=ProjectOption)
+@click.option("-v", "--verbose", is_flag=True)
 def build(
     inputs: Inputs,
     output: Path,
@@ -102,10 +79,7 @@ def build(
     verbose: bool,
     reporting: Reporting,
 ) -> None:
-    """Generate the tree, and compile it with your kernels.
-
-    Kernels that are not written yet are stubs: the library links, and a call of a stub says what to write.
-    """
+    """Generate the tree, and compile it. Kernels that are not written yet are stubs."""
     started = time.monotonic()
     diagnostics = Diagnostics()
     building.check_required_package(inputs, diagnostics)

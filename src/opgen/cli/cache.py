@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from opgen.cli.help import Argument, Choice, Command
+from opgen.cli.help import Choice, command
 from opgen.diagnostics import counted
 from opgen.io import build_cache
 
@@ -21,38 +21,11 @@ _LABELS = {
 }
 
 
-@click.command(
-    cls=Command,
-    example="opgen cache prune --days 30",
-    fails="the cache is off, or cannot be read or changed",
-    pages=("builds",),
-)
-@click.argument(
-    "action",
-    type=Choice(_ACTIONS),
-    default=_ACTIONS[0],
-    cls=Argument,
-    rows=(
-        ("list", "Print the entries with their sizes.  [default]"),
-        ("path", "Print the folder of the cache."),
-        ("prune", "Remove entries that have not been used for a long time."),
-        ("clear", "Remove all entries."),
-    ),
-)
-@click.option(
-    "--days",
-    type=click.FloatRange(0),
-    default=60,
-    show_default=True,
-    metavar="N",
-    help="For prune: remove entries that no build has used for this many days.",
-)
+@command("cache")
+@click.argument("action", type=Choice(_ACTIONS), default=_ACTIONS[0])
+@click.option("--days", type=click.FloatRange(0), default=60)
 def cache(action: str, days: float) -> None:
-    """List or remove compiled parts that builds share.
-
-    The first build compiles opgen's runtime, and keeps it in this cache for later builds with the same compiler and
-    flags. OPGEN_CACHE_DIR names another folder; OPGEN_CACHE=off switches the cache off.
-    """
+    """List or remove compiled parts that builds share."""
     folder = build_cache.cache_folder()
     if folder is None:
         raise click.ClickException("the cache is off: OPGEN_CACHE is off, or HOME is not set")

@@ -11,7 +11,7 @@ import click
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opgen.cli.help import Command
+from opgen.cli.help import command
 from opgen.cli.lint import unified_diff
 from opgen.cli.options import (
     frameworks_option,
@@ -82,23 +82,14 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> Comparison
     return Comparison(tuple(stale), old.header)
 
 
-@click.command(
-    cls=Command,
-    example="opgen check leaky.yaml -o build",
-    fails="there is an error, or a file is stale, missing or left over; with --deny-warnings, also if there is a warning",
-    pages=("ci",),
-)
+@command("check")
 @schema_options
-@output_option("The folder that holds the tree.")
+@output_option
 @shards_option
 @python_option
 @frameworks_option
 def check(inputs: Inputs, output: Path, reporting: Reporting) -> None:
-    """Report generated files that are not up to date.
-
-    Generates in memory, and compares every byte with the folder. Prints a unified diff of files that are stale, missing or
-    left over. Use the options with which the folder was generated; its target is known.
-    """
+    """Generate in memory, and compare every byte with the folder."""
     diagnostics = Diagnostics()
     if not is_given("target") and inputs.target == "runtime":
         # The folder was perhaps made for another target.
@@ -118,11 +109,9 @@ def check(inputs: Inputs, output: Path, reporting: Reporting) -> None:
     if was is None:
         click.echo(f"{differ}; run opgen generate to bring it up to date", err=True)
     else:
-        command = command_words(
+        typed = command_words(
             "opgen", "check", *inputs.yaml, "-o", output, options=options_to_type(was)
         )
         made = f"the folder was made {describe_difference(was, inputs)}, unlike this run"
-        click.echo(
-            f"{differ}; {made}; to check it with its own options, type\n  {command}", err=True
-        )
+        click.echo(f"{differ}; {made}; to check it with its own options, type\n  {typed}", err=True)
     raise SystemExit(1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from opgen.cli.help import Argument, Command, ProjectOption
+from opgen.cli.help import ProjectOption, command
 from opgen.cli.options import FILE, path_option, report_options, with_settings
 from opgen.cli.report import Reporting, print_document, wants_color
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
@@ -21,29 +21,15 @@ from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load, read_bytes
 
 
-@click.command(
-    cls=Command,
-    example="opgen compat released.yaml native_functions.yaml",
-    fails="there is an error or a break; with --deny-warnings, also if there is a warning",
-    pages=("versions",),
-)
-@click.argument("old", type=FILE, cls=Argument, rows=(("OLD", "The YAML of the older version."),))
-@click.argument("new", type=FILE, cls=Argument, rows=(("NEW", "The YAML of the newer version."),))
-@path_option("--allow", help="A file of intended breaks: a regular expression per line.")
-@click.option(
-    "--forward",
-    is_flag=True,
-    help="Also report what prevents OLD from running models saved with NEW.",
-)
-@path_option("--old-tags", help="The tags file of OLD.  [default: as for lint]")
-@path_option("--tags", help="The tags file of NEW.  [default: as for lint]")
-@click.option(
-    "--namespace",
-    cls=ProjectOption,
-    metavar="NAME",
-    help="The namespace of operators without one.  [default: as for lint]",
-)
-@report_options("human", "json", "github", help="The format of breaks and diagnostics")
+@command("compat")
+@click.argument("old", type=FILE)
+@click.argument("new", type=FILE)
+@path_option("--allow")
+@click.option("--forward", is_flag=True)
+@path_option("--old-tags")
+@path_option("--tags")
+@click.option("--namespace", cls=ProjectOption)
+@report_options("human", "json", "github")
 def compat(
     old: Path,
     new: Path,
@@ -55,11 +41,7 @@ def compat(
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Report what breaks for users if NEW replaces OLD.
-
-    Generated operators are compared, too. Breaks are shown at their places in NEW, removed operators at their places in
-    OLD.
-    """
+    """Report what breaks for users if NEW replaces OLD."""
     settings = with_settings({**click.get_current_context().params, "yaml": (new,)})
     namespace = settings["namespace"]
     reporting = Reporting(report_format, settings["deny_warnings"])

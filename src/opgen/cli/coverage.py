@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Choice, Command, ProjectOption
+from opgen.cli.help import Choice, ProjectOption, command
 from opgen.cli.options import (
     FILE,
     FORMER_YAML,
@@ -25,52 +25,16 @@ from opgen.pipeline.queries import CoverageReport, report_coverage
 from opgen.targets import TARGETS
 
 
-@click.command(
-    cls=Command,
-    example="opgen coverage backend.yaml --against core --html coverage.html",
-    pages=("torch-backends",),
-)
-@click.argument(
-    "backend",
-    type=FILE,
-    metavar="BACKEND.YAML",
-    cls=Argument,
-    rows=(("BACKEND.YAML", "The YAML of the backend."),),
-)
-@click.argument(
-    "operators",
-    nargs=-1,
-    type=FILE,
-    metavar="[YAML]...",
-    cls=Argument,
-    rows=(
-        ("YAML", "A file that defines operators; repeatable.  [default: the installed PyTorch's]"),
-    ),
-)
-@click.option(
-    "--against",
-    default="core",
-    show_default=True,
-    metavar="core|all|FILE",
-    help="The operators to report: those with the tag core, all, or those that a file names.",
-)
-@path_option("--html", help="Also write a page for browsers to this file.")
-@click.option(
-    "--target",
-    cls=ProjectOption,
-    type=Choice(sorted(TARGETS)),
-    default="torch",
-    show_default=True,
-    help="The target of the backend.",
-)
+@command("coverage")
+@click.argument("backend", type=FILE, metavar="BACKEND.YAML")
+@click.argument("operators", nargs=-1, type=FILE)
+@click.option("--against", default="core")
+@path_option("--html")
+@click.option("--target", cls=ProjectOption, type=Choice(sorted(TARGETS)), default="torch")
 @FORMER_YAML
-@path_option("--tags", help="The tags file.  [default: as for generate]")
-@path_option(
-    "--derivatives",
-    multiple=True,
-    help="A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML, or the installed PyTorch's]",
-)
-@report_options("human", "json", help="The format of the report and of diagnostics")
+@path_option("--tags")
+@path_option("--derivatives", multiple=True)
+@report_options("human", "json")
 def coverage(
     backend: Path,
     against: str,
@@ -83,13 +47,7 @@ def coverage(
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Report which operators a backend runs.
-
-    An operator runs with a kernel of the backend, on the CPU, or not at all. The report says which of them have a gradient,
-    too: gradients are those of PyTorch's formulas,
-    which call other operators, and of the backend's autograd kernels. The file of --against has one operator per
-    line, or a graph that PyTorch printed.
-    """
+    """Report which operators a backend runs."""
     settings = with_settings({**click.get_current_context().params, "yaml": (backend,)})
     target = settings["target"]
     reporting = Reporting(report_format, settings["deny_warnings"])

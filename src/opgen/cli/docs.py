@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 import click
 from click.shell_completion import CompletionItem
 
-from opgen.cli.help import Argument, Command
+from opgen.cli.help import command
 from opgen.cli.report import print_document
 from opgen.data import documentation
 from opgen.diagnostics.suggestions import did_you_mean
@@ -33,28 +33,12 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
     ]
 
 
-@click.command(
-    cls=Command,
-    example="opgen docs lints",
-    fails="there is no such page, or no page contains the words",
-)
-@click.argument(
-    "page",
-    required=False,
-    shell_complete=_complete,
-    cls=Argument,
-    rows=(("PAGE", "The page to print.  [default: list all pages]"),),
-)
-@click.option("--path", is_flag=True, help="Print the path of the page instead of its text.")
-@click.option(
-    "--search", metavar="WORDS", help="List the pages that contain all words, the best first."
-)
+@command("docs")
+@click.argument("page", required=False, shell_complete=_complete)
+@click.option("--path", is_flag=True)
+@click.option("--search")
 def docs(page: str | None, path: bool, search: str | None) -> None:
-    """List the pages of the documentation, or print one.
-
-    The pages are listed by the question that they answer. They are Markdown, and belong to this version of opgen. The
-    command works offline.
-    """
+    """List the pages of the documentation, or print one."""
     pages = documentation()
     if search is not None:
         if page is not None or path:

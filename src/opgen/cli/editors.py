@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from opgen.cli.help import Argument, Choice, Command
+from opgen.cli.help import Choice, command
 from opgen.cli.options import DEFAULT_YAML, split_arguments
 from opgen.diagnostics import Diagnostics, describe, known_codes
 from opgen.pipeline import loading
@@ -21,22 +21,11 @@ from opgen.verify.codes import NAMES
 _SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(cls=Command, example='eval "$(opgen completion bash)"', fails=None, pages=("ci",))
-@click.argument(
-    "shell",
-    type=Choice(_SHELLS),
-    cls=Argument,
-    rows=(("SHELL", "bash, zsh or fish."),),
-)
+@command("completion")
+@click.argument("shell", type=Choice(_SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script for completion in a shell.
-
-    It completes commands, options and their values, operators of the YAML, and diagnostic codes.
-
-    bash: eval "$(opgen completion bash)" in ~/.bashrc. zsh: the same in ~/.zshrc, after compinit.
-    fish: opgen completion fish > ~/.config/fish/completions/opgen.fish.
-    """
+    """Print the script for completion in a shell."""
     found = get_completion_class(shell)
     assert found is not None
     click.echo(found(context.find_root().command, {}, "opgen", "_OPGEN_COMPLETE").source())
@@ -72,12 +61,9 @@ def _operators(context: click.Context) -> Iterator[str]:
         yield from sorted({str(f.func.name) for f in registry.functions})
 
 
-@click.command(cls=Command, example="opgen lsp", fails="pygls is not installed", pages=("ci",))
+@command("lsp")
 def lsp() -> None:
-    """Serve an editor: diagnostics, completion, fixes.
-
-    The language server reads stdin and writes stdout; an editor starts it.
-    """
+    """Serve an editor that has started this process."""
     if importlib.util.find_spec("pygls") is None:
         click.echo("opgen lsp needs pygls: pip install 'pygls>=2.0'", err=True)
         raise SystemExit(1)

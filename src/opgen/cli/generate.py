@@ -12,7 +12,7 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from opgen.cli.help import Command
+from opgen.cli.help import command
 from opgen.cli.options import (
     frameworks_option,
     output_option,
@@ -71,31 +71,18 @@ class Generation(Struct, frozen=True):
     list_inputs: bool
 
 
-@click.command(cls=Command, example="opgen generate leaky.yaml -o build", pages=("builds",))
+@command("generate")
 @schema_options
-@output_option("The folder that receives the tree.")
+@output_option
 @shards_option
 @python_option
 @frameworks_option
-@path_option("--depfile", help="Write a Makefile with the files that were read.")
-@path_option(
-    "--output-list",
-    help="Write the paths of all generated files, one per line, if they differ from the file's content.",
-)
-@click.option(
-    "--list-outputs", is_flag=True, help="Print the files that would be generated; write nothing."
-)
-@click.option(
-    "--list-inputs",
-    is_flag=True,
-    help="Print the files that would be read, including opgen's own; write nothing.",
-)
+@path_option("--depfile")
+@path_option("--output-list")
+@click.option("--list-outputs", is_flag=True)
+@click.option("--list-inputs", is_flag=True)
 def generate(inputs: Inputs, output: Path, reporting: Reporting, **wanted: Any) -> None:
-    """Write the tree of C++ files for the YAML into a folder.
-
-    Changes only files whose bytes differ, removes files that it wrote before and no longer generates, and never
-    touches a file that it did not write.
-    """
+    """Write the tree, unless the folder is up to date."""
     request = read_request(inputs, (reporting, wants_color()))
     lists = wanted["list_outputs"] or wanted["list_inputs"]
     stamp = None if lists else find_stamp(output, request)

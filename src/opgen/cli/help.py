@@ -1,27 +1,27 @@
-"""The help of all commands: its sections, the list of commands by purpose, and "did you mean".
+"""The help of all commands: docs/reference/cli.md says it, and this module prints it; and "did you mean".
 
-A command is a `Command` with an example, its exit codes and the pages of the documentation that explain it. An option
-that several commands share is a `SharedOption` with the heading under which help shows it.
-
-`reference` returns the same help as values, for a page of the documentation: for each command its name, purpose, usage,
-summary, description, arguments, own options, shared options by heading, example, exit codes and pages.
+Each command is a section of the page: its usage, what it does, its arguments and options, an example, its exit codes and
+the pages that explain it. Commands declare only how values are read.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
+import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from functools import cache
 from typing import Any
 
 import click
 from msgspec import Struct
 
-_FAILED = "there is an error; with --deny-warnings, also if there is a warning"
-_WRONG_COMMAND_LINE = "the command line is wrong"
+from opgen.data import read_page
+
+_PAGE = "reference/cli"
+_NAME = re.compile(r"(?<!\S)--?[\w-]+")
+_ESCAPED = re.compile(r"\\([|*<])")
 
 Row = tuple[str, str]
 
@@ -53,28 +53,68 @@ class _UsageError(_Error):
     exit_code = click.UsageError.exit_code
 
 
-class CommandReference(Struct, frozen=True):
-    """The help page of one command. A row is a term (an argument, an option, an exit code) and its meaning."""
+class Section(Struct, frozen=True):
+    """What the page says of a command. A row is a term (an argument, an option, an exit code) and its meaning.
+
+    `shared` are the headings of the options that it shares with others. `pages` are names for `opgen docs`.
+    """
 
     name: str
-    purpose: str
     usage: str
     summary: str
     description: str
     arguments: tuple[Row, ...]
     options: tuple[Row, ...]
-    shared_options: Mapping[str, tuple[Row, ...]]
+    shared: tuple[str, ...]
     example: str
     exit_codes: tuple[Row, ...]
     pages: tuple[str, ...]
 
+    def every_option(self) -> Mapping[str, Row]:
+        """Return the rows of all options by their names."""
+        rows = (*self.options, *(row for heading in self.shared for row in shared_options(heading)))
+        return {name: row for row in rows for name in _NAME.findall(row[0])}
 
-class Argument(click.Argument):
-    """An argument with help: a term and its meaning for each kind of value."""
 
-    def __init__(self, *args: Any, rows: Iterable[Row], **attrs: Any) -> None:
-        super().__init__(*args, **attrs)
-        self.rows = tuple(rows)
+@cache
+def _sections() -> Mapping[str, str]:
+    """Return the text below each heading of the page."""
+    _, *parts = re.split(r"^##+ (.*)\n", read_page(_PAGE), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2]))
+
+
+def _rows(text: str) -> Iterator[Row]:
+    for line in re.findall(r"^\| (?:`|\d)[^\n]* \|$", text, re.MULTILINE):
+        term, _, meaning = _ESCAPED.sub(r"\1", line[2:-2]).partition(" | ")
+        yield term.strip("`"), meaning
+
+
+def shared_options(heading: str) -> tuple[Row, ...]:
+    """Return the options that commands share under a heading, such as `what is read`."""
+    return tuple(_rows(_sections()[heading.capitalize()]))
+
+
+@cache
+def describe(name: str) -> Section:
+    """Return what the page says of a command."""
+    text = _sections()[f"opgen {name}"]
+    usage, example = re.findall(r"^```\w+\n(.*)\n```$", text, re.MULTILINE)
+    told = text.partition("```\n")[2].partition("\n| ")[0].strip()
+    summary, _, description = told.partition("\n\n")
+    rows = list(_rows(text))
+    links = re.findall(r"\]\(([\w./-]+)\.md\)", text.rpartition("Read more: ")[2])
+    return Section(
+        name=name,
+        usage=usage,
+        summary=summary.removesuffix("."),
+        description=description,
+        arguments=tuple(row for row in rows if not row[0].startswith("-") and not row[0].isdigit()),
+        options=tuple(row for row in rows if row[0].startswith("-")),
+        shared=tuple(re.findall(r"\[(what is \w+)\]\(#", text)),
+        example=example,
+        exit_codes=tuple(row for row in rows if row[0].isdigit()),
+        pages=tuple(posixpath.normpath(f"{posixpath.dirname(_PAGE)}/{link}") for link in links),
+    )
 
 
 class Choice(click.Choice[str]):
@@ -99,45 +139,23 @@ class ProjectOption(click.Option):
         self.is_needed = is_needed
 
 
-class SharedOption(ProjectOption):
-    """An option that several commands share; help shows it after the command's own, under a heading."""
-
-    def __init__(self, *args: Any, heading: str, **attrs: Any) -> None:
-        super().__init__(*args, **attrs)
-        self.heading = heading
-
-
 class Command(click.Command):
-    """A command whose help shows its own options before the shared ones, an example and the exit codes.
+    """A command, whose help is a section of the page."""
 
-    `example` is one command line. `fails` says when the exit code is 1; None if it never is. `pages` are names for
-    `opgen docs`.
-    """
-
-    def __init__(
-        self,
-        *args: Any,
-        example: str,
-        fails: str | None = _FAILED,
-        pages: Sequence[str] = (),
-        **attrs: Any,
-    ) -> None:
-        super().__init__(*args, **attrs)
-        self.example = example
-        self.pages = tuple(pages)
-        codes = (("0", "done"), ("1", fails), ("2", _WRONG_COMMAND_LINE))
-        self.exit_codes = tuple((code, when) for code, when in codes if when is not None)
+    def __init__(self, name: str, **attrs: Any) -> None:
+        super().__init__(name, **attrs)
+        self.told = describe(name)
+        self.help = f"{self.told.summary}.\n\n{self.told.description}"
         self.params.append(_short_help_option())
+        rows = self.told.every_option()
+        for param in self.params:
+            if isinstance(param, click.Option) and not param.hidden:
+                term, param.help = rows[param.opts[-1]]
+                param.metavar = None if param.is_flag else term.rpartition(" ")[2]
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return the parts of the usage line, with the options that are required."""
-        required = [
-            f"{min(option.opts, key=len)} {option.metavar or option.type.name.upper()}"
-            for option in self.get_params(ctx)
-            if isinstance(option, click.Option) and option.required
-        ]
-        options, *arguments = super().collect_usage_pieces(ctx)
-        return [options, *required, *arguments]
+        """Return the parts of the usage line after the name of the command."""
+        return self.told.usage.split()[2:]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; for an option that another command has, fail with the names of these."""
@@ -145,7 +163,8 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             group = ctx.parent.command if ctx.parent is not None else None
-            having = group.having(ctx.parent, error.option_name) if isinstance(group, Group) else []
+            commands = group.list_commands(ctx) if isinstance(group, Group) else ()
+            having = [n for n in commands if error.option_name in describe(n).every_option()]
             if not having:
                 raise
             names = " and ".join(f"'opgen {name}'" for name in having)
@@ -154,34 +173,31 @@ class Command(click.Command):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help, section by section."""
-        told = describe(self, ctx, "")
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
-        self._write_sections(told, told.shared_options, formatter)
+        shared = {f"Shared options: {one}": shared_options(one) for one in self.told.shared}
+        self._write_sections(shared, formatter)
 
     def short_help_text(self, ctx: click.Context) -> str:
         """Return the help for -h: the summary and the command's own options."""
-        told = describe(self, ctx, "")
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(f"{told.summary}.")
-        self._write_sections(told, {}, formatter)
-        number = sum(map(len, told.shared_options.values()))
+            formatter.write_text(f"{self.told.summary}.")
+        self._write_sections({}, formatter)
+        number = sum(len(shared_options(heading)) for heading in self.told.shared)
         more = f" and the {number} options that commands share" if number else ""
         formatter.write_paragraph()
         formatter.write_text(f"'{ctx.command_path} --help' prints the whole help{more}.")
         return formatter.getvalue().rstrip("\n")
 
     def _write_sections(
-        self,
-        told: CommandReference,
-        shared: Mapping[str, tuple[Row, ...]],
-        formatter: click.HelpFormatter,
+        self, shared: Mapping[str, Sequence[Row]], formatter: click.HelpFormatter
     ) -> None:
-        sections = {"Arguments": told.arguments, "Options": told.options, **shared}
-        for heading, rows in sections.items():
+        told = self.told
+        options = (*told.options, ("--help", "Show this message and exit."))
+        for heading, rows in {"Arguments": told.arguments, "Options": options, **shared}.items():
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
@@ -193,6 +209,11 @@ class Command(click.Command):
             with formatter.section("Read more"):
                 for page in told.pages:
                     _write_line(formatter, f"opgen docs {page}")
+
+
+def command(name: str) -> Callable[[Callable[..., Any]], Command]:
+    """Decorate the function that runs a command."""
+    return click.command(name, cls=Command)
 
 
 class Group(click.Group):
@@ -227,7 +248,7 @@ class Group(click.Group):
         for purpose, names in self.purposes.items():
             with formatter.section(purpose):
                 for name in names:
-                    _write_line(formatter, f"{name:{column}}  {_summary(self._command(ctx, name))}")
+                    _write_line(formatter, f"{name:{column}}  {describe(name).summary}")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -248,22 +269,6 @@ class Group(click.Group):
         if len(beginning) == 1:
             return f"did you mean '{beginning[0]}'?"
         return _did_you_mean(word, known) or "'opgen --help' lists all commands"
-
-    def having(self, ctx: click.Context | None, option: str) -> list[str]:
-        """Return the commands that have an option, in the order of help."""
-        with click.Context(self) as own:
-            commands = [self._command(ctx or own, name) for name in self.list_commands(own)]
-        return [
-            command.name or ""
-            for command in commands
-            for param in command.params
-            if isinstance(param, click.Option) and not param.hidden and option in param.opts
-        ]
-
-    def _command(self, ctx: click.Context, name: str) -> click.Command:
-        command = self.get_command(ctx, name)
-        assert command is not None
-        return command
 
 
 def _did_you_mean(word: str, known: Sequence[str]) -> str | None:
@@ -296,63 +301,7 @@ def _short_help_option() -> click.Option:
         is_eager=True,
         expose_value=False,
         callback=print_help,
-        help="Show the most important part of this message and exit.",
     )
-
-
-def reference(group: Group) -> tuple[CommandReference, ...]:
-    """Return what help says about each command of `group`, in the order of help."""
-    found = []
-    with click.Context(group, info_name=group.name, **group.context_settings) as context:
-        for purpose, names in group.purposes.items():
-            for name in names:
-                command = group.get_command(context, name)
-                assert isinstance(command, Command)
-                with click.Context(command, info_name=name, parent=context) as inner:
-                    found.append(describe(command, inner, purpose))
-    return tuple(found)
-
-
-def describe(command: Command, ctx: click.Context, purpose: str) -> CommandReference:
-    """Return what help says about one command."""
-    params = command.get_params(ctx)
-    arguments = [row for param in params if isinstance(param, Argument) for row in param.rows]
-    own = [
-        param
-        for param in params
-        if isinstance(param, click.Option) and not isinstance(param, SharedOption)
-    ]
-    own.sort(key=lambda param: (not param.required, "help" in param.opts))
-    shared = [param for param in params if isinstance(param, SharedOption)]
-    by_heading = {
-        heading: tuple(_records(of_heading, ctx))
-        for heading, of_heading in groupby(shared, lambda param: param.heading)
-    }
-    paragraphs = inspect.cleandoc(command.help or "").split("\n\n", 1)
-    return CommandReference(
-        name=command.name or "",
-        purpose=purpose,
-        usage=" ".join([ctx.command_path, *command.collect_usage_pieces(ctx)]),
-        summary=_summary(command),
-        description=paragraphs[1] if len(paragraphs) > 1 else "",
-        arguments=tuple(arguments),
-        options=tuple(_records(own, ctx)),
-        shared_options=by_heading,
-        example=command.example,
-        exit_codes=command.exit_codes,
-        pages=command.pages,
-    )
-
-
-def _records(options: Iterable[click.Option], ctx: click.Context) -> Iterator[Row]:
-    records = (option.get_help_record(ctx) for option in options)
-    return (record for record in records if record is not None)
-
-
-def _summary(command: click.Command) -> str:
-    """Return the first paragraph of a command's help, which is one line, without its full stop."""
-    first = inspect.cleandoc(command.help or "").split("\n\n")[0]
-    return re.sub(r"\s+", " ", first).removesuffix(".")
 
 
 def _write_line(formatter: click.HelpFormatter, text: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Command
+from opgen.cli.help import command
 from opgen.cli.lint import print_diffs, write_back
 from opgen.cli.options import report_options
 from opgen.cli.report import Reporting, report_unwritable, wants_color, write_output
@@ -20,58 +20,15 @@ from opgen.pipeline import importing
 from opgen.pipeline.importing import Imported, Imports
 
 
-@click.command(
-    "import",
-    cls=Command,
-    example="opgen import csrc -o native_functions.yaml",
-    pages=("import",),
-)
-@click.argument(
-    "sources",
-    nargs=-1,
-    metavar="[SOURCE]...",
-    cls=Argument,
-    rows=(("SOURCE", "A file, a folder or a pattern of files: C++, CUDA, Python."),),
-)
-@click.option(
-    "--from-library",
-    "libraries",
-    multiple=True,
-    metavar="LIB|MODULE",
-    help="Import from a shared library, or a Python module that loads one, instead of sources; repeatable.",
-)
-@click.option(
-    "--namespace",
-    "namespaces",
-    multiple=True,
-    metavar="NAME",
-    help="The namespace that a macro defined by the build stands for; for libraries, the namespaces to import.",
-)
-@click.option(
-    "-D",
-    "defines",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="The value of a macro, as in -D TORCH_EXTENSION_NAME=_C; repeatable.",
-)
-@click.option(
-    "--kernels-as-they-are",
-    is_flag=True,
-    help="Let rows name the existing functions, which are called unchanged.",
-)
-@click.option(
-    "--edit",
-    "edits",
-    is_flag=True,
-    help="Edit the C++ sources, too, and print the changes: what the YAML registers leaves them.",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE|FOLDER/",
-    help="The YAML file or, with a slash at the end, a folder with one for each namespace.  [default: stdout]",
-)
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@command("import")
+@click.argument("sources", nargs=-1)
+@click.option("--from-library", "libraries", multiple=True)
+@click.option("--namespace", "namespaces", multiple=True)
+@click.option("-D", "defines", multiple=True)
+@click.option("--kernels-as-they-are", is_flag=True)
+@click.option("--edit", "edits", is_flag=True)
+@click.option("-o", "--output")
+@click.option("--force", is_flag=True)
 @report_options("human", "json", "github", "sarif")
 def import_command(
     sources: tuple[str, ...],
@@ -85,11 +42,7 @@ def import_command(
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Write YAML for operators that exist.
-
-    Reads the sources that register them, or a library that has them. Registrations that opgen does not understand are
-    reported with their places, and left out.
-    """
+    """Write YAML for operators that sources or a library register."""
     if bool(sources) == bool(libraries):
         raise click.UsageError("name sources, or a library with --from-library")
     if kernels_as_they_are and (libraries or not output):

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from opgen.cli.help import Command, ProjectOption
-from opgen.cli.options import path_option, schema_options
+from opgen.cli.help import command
+from opgen.cli.options import path_option, python_option, schema_options
 from opgen.cli.report import Reporting, report_unwritable
 from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.edits import MAX_FIXES, fix_all, format_all
@@ -71,39 +71,16 @@ def write_back(
         return
 
 
-@click.command(
-    cls=Command,
-    example="opgen lint leaky.yaml --fix",
-    fails=(
-        "there is an error, or something to fix with --diff; with --deny-warnings, also if there is a warning"
-    ),
-    pages=("lints", "diagnostics"),
-)
+@command("lint")
 @schema_options
-@click.option(
-    "--python/--no-python",
-    cls=ProjectOption,
-    default=False,
-    help="Also report operators that cannot have a Python binding.",
-)
-@click.option("--fix", is_flag=True, help="Apply all fixes.")
-@click.option(
-    "--diff", is_flag=True, help="Print the changes that --fix would make; write nothing."
-)
-@path_option(
-    "--kernels",
-    multiple=True,
-    metavar="FILE|FOLDER",
-    help="Check these kernel sources instead: names that no entry has, headers that are not included; repeatable.",
-)
+@python_option
+@click.option("--fix", is_flag=True)
+@click.option("--diff", is_flag=True)
+@path_option("--kernels", multiple=True)
 def lint(
     inputs: Inputs, fix: bool, diff: bool, kernels: tuple[Path, ...], reporting: Reporting
 ) -> None:
-    """Report all problems of schema files, and fix them.
-
-    Generates nothing. With --fix, problems that have exactly one solution are fixed in the files; nothing else in them
-    changes.
-    """
+    """Report all problems of schema files, and fix them."""
     if kernels:
         if fix or diff:
             raise click.UsageError("--kernels reports problems that no --fix solves")
@@ -160,24 +137,12 @@ def _finish(
         click.echo(f"{entries}, {operators}: {problems}")
 
 
-@click.command(
-    "format",
-    cls=Command,
-    example="opgen format leaky.yaml",
-    fails=(
-        "there is an error, or a file would change and --check or --diff is given; with --deny-warnings, also if there is"
-        " a warning"
-    ),
-    pages=("lints",),
-)
+@command("format")
 @schema_options
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
-@click.option("--diff", is_flag=True, help="As --check, and print the changes.")
+@click.option("--check", is_flag=True)
+@click.option("--diff", is_flag=True)
 def format_command(inputs: Inputs, check: bool, diff: bool, reporting: Reporting) -> None:
-    """Put schema files into the usual layout.
-
-    Puts the keys of each entry into the usual order, and fixes white space in schemas. Comments move with the key that they are above or beside. Files with errors are not changed.
-    """
+    """Put schema files into the usual layout. Files with errors are not changed."""
     old = {path: text for path, text in _read_contents(inputs).items() if path in inputs.yaml}
 
     def check_blanks(contents: Overlay) -> tuple[Diagnostics, Diagnostics]:

@@ -6,49 +6,23 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Choice, Command
+from opgen.cli.help import Choice, command
 from opgen.cli.options import FOLDER
 from opgen.cli.report import Reporting, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import Locked, create_folder
 from opgen.pipeline import scaffold
-from opgen.pipeline.inputs import OPTIONS, split_names
+from opgen.pipeline.inputs import split_names
 from opgen.targets import TARGETS
 
 
-@click.command(
-    cls=Command,
-    example="opgen new leaky",
-    fails="there is an error",
-    pages=("start/runtime", "start/torch"),
-)
-@click.argument(
-    "name",
-    cls=Argument,
-    rows=(("NAME", "The name of the library."),),
-)
-@click.option(
-    "--target",
-    type=Choice(sorted(TARGETS)),
-    default="runtime",
-    show_default=True,
-    help="Operators on opgen's own tensors or on PyTorch's.",
-)
-@click.option(
-    "--frameworks",
-    type=split_names,
-    default=(),
-    metavar="NAMES",
-    help=OPTIONS["frameworks"].help,
-)
-@click.option(
-    "-o", "--output", type=FOLDER, metavar="FOLDER", help="The new folder.  [default: NAME]"
-)
+@command("new")
+@click.argument("name")
+@click.option("--target", type=Choice(sorted(TARGETS)), default="runtime")
+@click.option("--frameworks", type=split_names, default=())
+@click.option("-o", "--output", type=FOLDER)
 def new(name: str, target: str, frameworks: tuple[str, ...], output: Path | None) -> None:
-    """Create a package of operators to begin with.
-
-    It has two operators, their kernels, tests, a build and a CI job. The folder must be new or empty.
-    """
+    """Create a package of operators to begin with."""
     diagnostics = Diagnostics()
     # A shell that completes the name of a folder adds a slash.
     name = name.removesuffix("/")

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import click
 from click.core import ParameterSource
 
-from opgen.cli.help import Argument, Choice, ProjectOption, SharedOption
+from opgen.cli.help import Choice, ProjectOption
 from opgen.cli.report import Reporting
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import inputs
@@ -36,23 +36,10 @@ class _Folder(click.Path):
 # The type of -o for commands whose output is a tree, and that of other paths.
 FOLDER = _Folder(path_type=Path)
 FILE = click.Path(path_type=Path)
-path_option = functools.partial(click.option, type=FILE, metavar="FILE")
+path_option = functools.partial(click.option, type=FILE)
 
 # The schema file of a command line that names none.
 DEFAULT_YAML = Path("native_functions.yaml")
-_YAML_ROW = (
-    "YAML",
-    f"A file that defines operators, or a folder with {DEFAULT_YAML}; repeatable.  [default: those of the project's "
-    f"settings, else {DEFAULT_YAML}; with --backend-yaml the installed PyTorch's]",
-)
-_YAML_ARGUMENT = click.argument(
-    "yaml",
-    cls=Argument,
-    nargs=-1,
-    type=FILE,
-    metavar="[YAML]...",
-    rows=(_YAML_ROW,),
-)
 # The former spelling: commands whose arguments are operators took the YAML as an option.
 FORMER_YAML = click.option("--yaml", "yaml", multiple=True, type=FILE, hidden=True)
 _IS_FILE = re.compile(r"\.ya?ml$|[/\\]")
@@ -68,82 +55,40 @@ _TYPES: Mapping[Form, Any] = {
 }
 # Options of the commands that generate a tree.
 _OF_TREES = ("shards", "python", "frameworks")
-_READ = "Shared options: what is read"
 
 
-def _option(name: str, cls: type[click.Option], **attrs: Any) -> _Decorator:
+def _option(name: str) -> _Decorator:
     """Return the option of `OPTIONS` with this name."""
     option = OPTIONS[name]
     return click.option(
-        *option.short,
+        *(["-I"] if name == "include" else []),
         option.flag(name),
-        cls=cls,
+        cls=ProjectOption,
         type=Choice(sorted(TARGETS)) if name == "target" else _TYPES.get(option.form),
         multiple=option.form is Form.paths,
         is_flag=option.form is Form.flag,
         default=None if option.form is Form.paths else option.default,
-        show_default=bool(option.default),
-        metavar=option.metavar,
-        help=option.help,
-        **attrs,
     )
 
 
-shards_option = _option("shards", click.Option)
-python_option = click.option(
-    "--python/--no-python", cls=ProjectOption, default=False, help=OPTIONS["python"].help
-)
-frameworks_option = _option("frameworks", ProjectOption)
+shards_option = _option("shards")
+python_option = click.option("--python/--no-python", cls=ProjectOption, default=False)
+frameworks_option = _option("frameworks")
+# The folder of the tree, which the command line or the project's settings name: `output: Path`.
+output_option = click.option("-o", "--output", cls=ProjectOption, is_needed=True, type=FOLDER)
+# The number of processes: `jobs: int | None`.
+jobs_option = click.option("-j", "--jobs", type=click.IntRange(1))
 
 
-def output_option(help: str) -> _Decorator:
-    """Add -o with the folder of the tree, which the command line or the project's settings name: `output: Path`."""
-    return click.option(
-        "-o",
-        "--output",
-        cls=ProjectOption,
-        is_needed=True,
-        type=FOLDER,
-        metavar="FOLDER",
-        help=f"{help}  [required, unless the project's settings name it]",
-    )
-
-
-_report_option = functools.partial(
-    click.option, cls=SharedOption, heading="Shared options: what is reported"
-)
-
-
-def jobs_option(help: str) -> _Decorator:
-    """Add -j with a number of processes: `jobs: int | None`."""
-    return click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help=help)
-
-
-def format_option(*formats: str, help: str) -> _Decorator:
+def format_option(*formats: str) -> _Decorator:
     """Add --format, with these formats, of which "human" is the default: `report_format: str`."""
-    return _report_option(
-        "--format",
-        "report_format",
-        type=Choice(formats),
-        default="human",
-        show_default=True,
-        metavar="FORMAT",
-        help=f"{help}: {', '.join(formats)}.",
-    )
+    return click.option("--format", "report_format", type=Choice(formats), default="human")
 
 
-def report_options(
-    *formats: str,
-    help: str = "The format of diagnostics, which go to stderr if it is human, else to stdout",
-) -> _Decorator:
+def report_options(*formats: str) -> _Decorator:
     """Add --format, with these formats, and --deny-warnings: `report_format: str` and `deny_warnings: bool`."""
-    chosen = format_option(*formats, help=help)
-    denied = _report_option(
-        "--deny-warnings/--no-deny-warnings",
-        default=False,
-        help="Also exit with 1 on a warning.",
-    )
-    return lambda command: chosen(denied(command))
+    denied = click.option("--deny-warnings/--no-deny-warnings", cls=ProjectOption, default=False)
+    return lambda command: format_option(*formats)(denied(command))
 
 
 def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -151,20 +96,17 @@ def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     The command is called with `inputs: Inputs`, `reporting: Reporting` and its own parameters.
     """
-    return _YAML_ARGUMENT(_with_inputs(command))
+    return click.argument("yaml", nargs=-1, type=FILE)(_with_inputs(command))
 
 
-def operator_options(
-    metavar: str, meaning: str, complete: Callable[..., Any], without_yaml: str | None = None
-) -> _Decorator:
+def operator_options(complete: Callable[..., Any], without_yaml: str | None = None) -> _Decorator:
     """Do as `schema_options`, for a command whose arguments are the YAML and then other words, usually operators.
 
     The command is called with `words: tuple[str, ...]`, too. An argument that ends in .yaml or .yml or has a slash is a
-    file. `metavar` and `meaning` describe the words, and `complete` completes them. No YAML is needed if all words match
-    `without_yaml`; the command then answers a line without words.
+    file. `complete` completes the words. No YAML is needed if all words match `without_yaml`; the command then answers a
+    line without words.
     """
     takes_no_yaml = re.compile(without_yaml or "(?!)").fullmatch
-    term = re.sub(r"[\[\].]", "", metavar)
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         decorated = _with_inputs(command)
@@ -177,14 +119,7 @@ def operator_options(
                 files, rest = (DEFAULT_YAML,), {**rest, "project": None}
             return decorated(yaml=files, words=words, **rest)
 
-        named = click.argument(
-            "given",
-            cls=Argument,
-            nargs=-1,
-            metavar=f"[YAML]... {metavar}",
-            shell_complete=complete,
-            rows=(_YAML_ROW, (term, meaning)),
-        )
+        named = click.argument("given", nargs=-1, shell_complete=complete)
         return named(FORMER_YAML(with_words))
 
     return decorate
@@ -224,7 +159,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 
     decorated = report_options("human", "json", "github", "sarif")(with_inputs)
     for name in reversed([name for name in OPTIONS if name not in _OF_TREES]):
-        decorated = _option(name, SharedOption, heading=_READ)(decorated)
+        decorated = _option(name)(decorated)
     return decorated
 
 

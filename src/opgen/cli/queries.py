@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from opgen.cli.editors import complete_explanation, complete_operator
-from opgen.cli.help import Argument, Choice, Command
+from opgen.cli.help import Choice, command
 from opgen.cli.options import operator_options, path_option, schema_options
 from opgen.cli.report import Reporting, report_unwritable
 from opgen.data import documentation, read_text
@@ -25,24 +25,12 @@ from opgen.verify.reports import explain_property
 _STAGES = ("model", "registry", "signatures", "registrations", "files", "derivatives")
 
 
-@click.command(
-    cls=Command,
-    example="opgen dump leaky.yaml --op ramp --stage registrations",
-    pages=("api",),
-)
+@command("dump")
 @schema_options
-@click.option(
-    "--op", metavar="NAME", help="Only operators of this name (with or without overload)."
-)
-@click.option(
-    "--stage",
-    type=Choice(_STAGES),
-    default="signatures",
-    show_default=True,
-    help="The last stage to run.",
-)
-@click.option("--ndjson", is_flag=True, help="Print one object per line instead of an array.")
-@click.option("--extra", is_flag=True, help="Also print fields that no later stage uses.")
+@click.option("--op")
+@click.option("--stage", type=Choice(_STAGES), default="signatures")
+@click.option("--ndjson", is_flag=True)
+@click.option("--extra", is_flag=True)
 def dump(
     inputs: Inputs,
     op: str | None,
@@ -51,10 +39,7 @@ def dump(
     extra: bool,
     reporting: Reporting,
 ) -> None:
-    """Print what opgen derives from the YAML, as JSON.
-
-    Rows are sorted by name and schema. Each stage includes the results of the stages before it.
-    """
+    """Print what opgen derives from the YAML, as JSON."""
     diagnostics = Diagnostics()
     registry = loading.load(inputs, diagnostics)
     rows = () if registry is None else queries.dump(registry, inputs, stage, op, extra, diagnostics)
@@ -63,32 +48,12 @@ def dump(
     reporting.finish_with(text, diagnostics)
 
 
-@click.command(
-    cls=Command,
-    example="opgen schema native_functions",
-    fails="the tags file has an error",
-    pages=("ci", "keys"),
-)
-@click.argument(
-    "what",
-    type=Choice(queries.SCHEMAS),
-    default=queries.SCHEMAS[0],
-    cls=Argument,
-    rows=(("WHAT", f"{', '.join(queries.SCHEMAS)}.  [default: {queries.SCHEMAS[0]}]"),),
-)
-@path_option(
-    "--tags", help="The file of the tags that entries may have.  [default: the built-in list]"
-)
-@click.option(
-    "--strict-torchgen",
-    is_flag=True,
-    help="For native_functions and derivatives: allow only what torchgen accepts, as in PyTorch's own file.",
-)
+@command("schema")
+@click.argument("what", type=Choice(queries.SCHEMAS), default=queries.SCHEMAS[0])
+@path_option("--tags")
+@click.option("--strict-torchgen", is_flag=True)
 def schema(what: str, tags: Path | None, strict_torchgen: bool) -> None:
-    """Print the JSON Schema of a file, for an editor or a validator.
-
-    native_functions, derivatives and tags are the YAML files, diagnostics is a line of --format json.
-    """
+    """Print the JSON Schema of a file."""
     diagnostics = Diagnostics()
     found = queries.json_schema(what, tags, diagnostics, strict_torchgen=strict_torchgen)
     Reporting().finish(diagnostics)
@@ -100,21 +65,10 @@ def schema(what: str, tags: Path | None, strict_torchgen: bool) -> None:
 _CODE = re.compile(r"(?i:[EWV]?\d{3,4})|[A-DF-SV][A-Z]?\d{1,3}")
 
 
-@click.command(
-    cls=Command, example="opgen explain leaky.yaml ramp", pages=("diagnostics", "concepts/dispatch")
-)
-@operator_options(
-    "OP|CODE",
-    "An operator of the YAML, or a code, as E0402 (or 402), V0110, or DA1 for a case of torchgen.",
-    complete_explanation,
-    without_yaml=_CODE.pattern,
-)
+@command("explain")
+@operator_options(complete_explanation, without_yaml=_CODE.pattern)
 def explain(words: tuple[str, ...], inputs: Inputs, reporting: Reporting) -> None:
-    """Explain an operator or a diagnostic code.
-
-    For an operator: its group and kind, its computed dispatch table with the reason for each cell, every C++
-    signature and its files. For a code: its meaning, a failing example and the fixed one. Codes with V are properties that 'opgen verify' checks.
-    """
+    """Explain an operator or a code."""
     if len(words) != 1:
         raise click.UsageError(
             "name one operator or code" if words else "Missing argument 'OP|CODE'."
@@ -160,18 +114,11 @@ def _torchgen_case(code: str) -> str | None:
     return None
 
 
-@click.command(
-    cls=Command,
-    example="opgen stub leaky.yaml ramp -o kernels/ramp.cpp",
-    pages=("guides/kernels", "kernels-api"),
-)
-@operator_options("[OP]...", "An operator; repeatable.  [default: all]", complete_operator)
-@path_option("-o", "--output", help="A new file for the skeletons.  [default: stdout]")
+@command("stub")
+@operator_options(complete_operator)
+@path_option("-o", "--output")
 def stub(inputs: Inputs, words: tuple[str, ...], output: Path | None, reporting: Reporting) -> None:
-    """Print empty kernels to fill in.
-
-    Also prints the empty meta functions of structured operators.
-    """
+    """Print empty kernels to fill in."""
     diagnostics = Diagnostics()
     registry = loading.load(inputs, diagnostics)
     text = "" if registry is None else queries.skeletons(registry, inputs, words, diagnostics)
@@ -189,24 +136,10 @@ def stub(inputs: Inputs, words: tuple[str, ...], output: Path | None, reporting:
     reporting.say(f"{output}: written")
 
 
-@click.command(
-    cls=Command,
-    example="opgen select leaky.yaml ramp",
-    pages=("backend-and-selective",),
-)
-@operator_options("[OP]...", "An operator to select; repeatable.", complete_operator)
-@path_option(
-    "--from-registrations",
-    "registrations",
-    multiple=True,
-    help="A file of a backend's registrations: a C++ source, or a list printed by a dispatcher or by opgen dump; repeatable.",
-)
-@path_option(
-    "--from-trace",
-    "traces",
-    multiple=True,
-    help="A file of a program's calls: a graph, a profile, or a name per line; repeatable.",
-)
+@command("select")
+@operator_options(complete_operator)
+@path_option("--from-registrations", "registrations", multiple=True)
+@path_option("--from-trace", "traces", multiple=True)
 def select(
     inputs: Inputs,
     words: tuple[str, ...],
@@ -214,12 +147,7 @@ def select(
     traces: tuple[Path, ...],
     reporting: Reporting,
 ) -> None:
-    """Print the list of operators that an application uses.
-
-    The list is a file for --select: the operators on the command line, those that the files name, and all that these
-    need. A name without an overload stands for all overloads, except in registrations and where a graph says
-    `default`. With --select, the operators of that file are kept, too.
-    """
+    """Print the list of operators that an application uses."""
     if not (words or registrations or traces or inputs.select):
         raise click.UsageError("name operators, or a file that names operators")
     diagnostics = Diagnostics()

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from opgen.cli.help import Argument, Choice, Command
+from opgen.cli.help import Choice, command
 from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, path_option, split_arguments
 from opgen.cli.report import Reporting, print_document, show_progress, wants_color, write_output
 from opgen.diagnostics import (
@@ -67,100 +67,24 @@ def _complete_property(
     ]
 
 
-@click.command(
-    cls=Command,
-    example="opgen verify leaky.yaml --build build",
-    fails="a property is violated, nothing could be tested, or the library cannot be loaded; with --deny-untested, also "
-    "if a property was not tested",
-    pages=("verify", "verify-properties"),
-)
-@click.argument(
-    "given",
-    cls=Argument,
-    nargs=-1,
-    metavar="[YAML]... [OPERATOR]...",
-    rows=(
-        (
-            "YAML",
-            f"The schema files of the library; domains.yaml or domains.py beside them says more about arguments.  "
-            f"[default: those of the project's settings, else {DEFAULT_YAML} for target runtime, or if it exists and no --torch-namespace is given]",
-        ),
-        ("OPERATOR", "Only these operators: names, or patterns as 'add*'."),
-    ),
-)
-@path_option(
-    "--build",
-    "build",
-    metavar="FOLDER",
-    help="The folder that 'opgen build -o' has filled.  [default: the output of the project's settings, if it is built]",
-)
-@click.option(
-    "--load",
-    "loads",
-    multiple=True,
-    metavar="NAME|FILE",
-    help="What registers the operators: a Python module, a shared library or a Python file; repeatable.",
-)
-@path_option(
-    "--path",
-    "folders",
-    multiple=True,
-    metavar="FOLDER",
-    help="A folder where Python finds modules; repeatable.",
-)
-@click.option(
-    "--torch-namespace",
-    "namespaces",
-    multiple=True,
-    metavar="NAME",
-    help="Verify PyTorch's operators of this namespace; repeatable.  [default: those "
-    "of the loaded library]",
-)
-@click.option(
-    "--target",
-    type=Choice(("runtime", "torch")),
-    help="The library whose tensors the operators use.  [default: torch with --torch-namespace, else that of the "
-    "folder of --build, of the project's settings, or runtime]",
-)
-@click.option(
-    "--framework",
-    type=Choice(tuple(FRAMEWORKS)),
-    help="Call the operators through this framework, for which the package was built.",
-)
-@path_option(
-    "--domains",
-    multiple=True,
-    help="A file that says more about arguments, in place of those beside the YAML; repeatable.",
-)
-@click.option(
-    "--property",
-    "properties",
-    multiple=True,
-    metavar="NAME|CODE",
-    shell_complete=_complete_property,
-    help="Check only this property; repeatable.",
-)
-@click.option("--quick", "mode", flag_value="quick", help="Check fewer calls: for each change.")
-@click.option(
-    "--thorough", "mode", flag_value="thorough", help="Check more calls, and inductor: for a night."
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, metavar="N", help="Draw other calls."
-)
-@jobs_option("The number of processes that verify at once.  [default: the number of cores]")
-@format_option("human", *_FORMATS, help="The format of what is printed")
-@path_option(
-    "--report",
-    "reports",
-    multiple=True,
-    help="Also write a report, in the form of the file's end: .html, .json, .xml (JUnit) or .sarif; repeatable.",
-)
-@path_option(
-    "--programs", metavar="FOLDER", help="Write a program for each finding into this folder."
-)
-@click.option(
-    "--deny-untested", is_flag=True, help="Also exit with 1 if a property was not tested."
-)
+@command("verify")
+@click.argument("given", nargs=-1)
+@path_option("--build")
+@click.option("--load", "loads", multiple=True)
+@path_option("--path", "folders", multiple=True)
+@click.option("--torch-namespace", "namespaces", multiple=True)
+@click.option("--target", type=Choice(("runtime", "torch")))
+@click.option("--framework", type=Choice(tuple(FRAMEWORKS)))
+@path_option("--domains", multiple=True)
+@click.option("--property", "properties", multiple=True, shell_complete=_complete_property)
+@click.option("--quick", "mode", flag_value="quick")
+@click.option("--thorough", "mode", flag_value="thorough")
+@click.option("--seed", type=int, default=0)
+@jobs_option
+@format_option("human", *_FORMATS)
+@path_option("--report", "reports", multiple=True)
+@path_option("--programs")
+@click.option("--deny-untested", is_flag=True)
 def verify(
     given: tuple[str, ...],
     build: Path | None,
@@ -179,12 +103,7 @@ def verify(
     programs: Path | None,
     deny_untested: bool,
 ) -> None:
-    """Check that operators do what their schemas say.
-
-    Draws calls from the schemas, learns which of them an operator accepts, and checks 57 properties: what is written,
-    what aliases what, which variants agree, what Meta says, gradients, and so on. Each operator runs in a process of
-    its own.
-    """
+    """Check that operators do what their schemas say."""
     files, operators = split_arguments(given, ())
     project = _find_settings(files, report_format)
     settings = {} if project is None or namespaces else project.values_for(files)

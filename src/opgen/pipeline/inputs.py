@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum, auto
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar, get_type_hints
+from typing import Any, Generic, TypeAlias, TypeVar, get_type_hints
 
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import fields, replace
@@ -91,13 +91,10 @@ class Form(Enum):
 
 
 class Option(Struct, frozen=True):
-    """An option of a run as the command line has it. `form` and `default` come from its field in `Options`."""
+    """The form of an option's value, and its default."""
 
-    metavar: str | None
-    help: str
-    short: tuple[str, ...] = ()
-    form: Form = Form.word
-    default: Any = None
+    form: Form
+    default: Any
 
     @staticmethod
     def flag(name: str) -> str:
@@ -113,89 +110,26 @@ class Options(_Schemas[_Paths], Generic[_Path, _Paths, _Names], frozen=True, kw_
     """The options of a run, in the order of `opgen generate --help`.
 
     The command line, the Python API, the manifest and the settings of a project take them from here, each with its own
-    types of one path, of several paths and of several names.
+    types of one path, of several paths and of several names. docs/reference/cli.md says what each of them means.
     """
 
-    target: Annotated[
-        str,
-        Option(
-            None,
-            "The library whose tensors the operators use: opgen's own runtime or PyTorch.",
-        ),
-    ] = "runtime"
-    torch: Annotated[
-        str | None,
-        Option(
-            "RELEASE",
-            "The oldest PyTorch that the library must work with (torch-stable).  [default: 2.10]",
-        ),
-    ] = None
-    tags: Annotated[
-        _Path | None,
-        Option(
-            "FILE", "The tags file.  [default: tags.yaml beside the YAML, else the built-in list]"
-        ),
-    ] = None
-    derivatives: Annotated[
-        _Paths,
-        Option(
-            "FILE",
-            "A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML]",
-        ),
-    ] = _NONE
-    include: Annotated[
-        _Paths,
-        Option(
-            "FOLDER",
-            "A folder of headers that formulas, kernels or the YAML include; repeatable.",
-            ("-I",),
-        ),
-    ] = _NONE
-    backends: Annotated[
-        _Names, Option("KEYS", "Keep only these dispatch keys (and composites).")
-    ] = _NONE
-    ignore_keys: Annotated[_Names, Option("KEYS", "Drop the rows of these dispatch keys.")] = _NONE
-    extends: Annotated[
-        _Path | None,
-        Option("FILE", "The manifest of a library whose methods and gradients this library uses."),
-    ] = None
-    select: Annotated[
-        _Paths,
-        Option("FILE", "A selective-build YAML: only what it selects is compiled; repeatable."),
-    ] = _NONE
-    backend_yaml: Annotated[
-        _Path | None,
-        Option(
-            "FILE",
-            "The YAML of an external backend, whose class and registrations are generated, too.",
-        ),
-    ] = None
-    impl_path: Annotated[
-        _Path | None,
-        Option("FILE", "The C++ source that has to define every kernel of the external backend."),
-    ] = None
-    strict_torchgen: Annotated[
-        bool,
-        Option(
-            None,
-            "Apply torchgen's rules to every operator, and reject what torchgen does not know.",
-        ),
-    ] = False
-    namespace: Annotated[
-        str | None,
-        Option("NAME", "The namespace of operators without one, in files that do not declare one."),
-    ] = None
-    name: Annotated[
-        str | None,
-        Option("NAME", "The name of the library.  [default: the namespace, if there is only one]"),
-    ] = None
-    shards: Annotated[
-        int, Option("N", "The number of files that large sources are split into.")
-    ] = 1
-    python: Annotated[bool, Option(None, "Also make the library a Python package.")] = False
-    frameworks: Annotated[
-        _Names, Option("NAMES", "Other frameworks that call the operators, too: jax, tvm-ffi.")
-    ] = _NONE
+    target: str = "runtime"
+    torch: str | None = None
+    tags: _Path | None = None
+    derivatives: _Paths = _NONE
+    include: _Paths = _NONE
+    backends: _Names = _NONE
+    ignore_keys: _Names = _NONE
+    extends: _Path | None = None
+    select: _Paths = _NONE
+    backend_yaml: _Path | None = None
+    impl_path: _Path | None = None
+    strict_torchgen: bool = False
+    namespace: str | None = None
+    name: str | None = None
+    shards: int = 1
+    python: bool = False
+    frameworks: _Names = _NONE
 
 
 class Inputs(Options[Path, tuple[Path, ...], tuple[str, ...]], frozen=True, kw_only=True):
@@ -209,12 +143,12 @@ class Inputs(Options[Path, tuple[Path, ...], tuple[str, ...]], frozen=True, kw_o
 
 def _options() -> Iterator[tuple[str, Option]]:
     forms = {int: Form.number, bool: Form.flag, _Paths: Form.paths, _Names: Form.names}
-    hints = get_type_hints(Options, include_extras=True)
+    hints = get_type_hints(Options)
     for one in fields(Options):
         if one.name != "yaml":
-            type_, (option,) = hints[one.name].__origin__, hints[one.name].__metadata__
+            type_ = hints[one.name]
             form = Form.path if type_ == _Path | None else forms.get(type_, Form.word)
-            yield one.name, replace(option, form=form, default=one.default)
+            yield one.name, Option(form, one.default)
 
 
 # All options except the files that define the operators.

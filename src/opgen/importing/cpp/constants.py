@@ -20,33 +20,12 @@ _MOST_CALLS = 2000
 _METHOD = re.compile(r"\s*(?:\.|->)\s*(?:template\s+)?(\w+)\s*(<[^;{}()]*>)?\s*\(")
 
 
-class Argument(Struct, frozen=True):
-    """An argument of a call. `node` is None if it cannot be parsed."""
-
-    excerpt: Excerpt
-    start: int
-    end: int
-    node: Node | None
-
-    @classmethod
-    def of(cls, node: Node) -> Argument:
-        return cls(node.excerpt, node.start, node.end, node)
-
-    @property
-    def code(self) -> str:
-        return self.excerpt.code_between(self.start, self.end)
-
-    @property
-    def span(self) -> Span:
-        return self.excerpt.text.span(self.start, self.end)
-
-
 class Call(Struct, frozen=True):
     """`method<template>(arguments)` on a library. `span` begins at the variable, or at the dot of a later call."""
 
     method: str
     template: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Node, ...]
     span: Span
     conditions: tuple[str, ...]
 
@@ -104,12 +83,12 @@ def read_brackets(text: CppText, place: int, opening: int, closing: int, grammar
     return Call("", "", arguments, text.span(place, closing + 1), listed.conditions)
 
 
-def _arguments(listed: Excerpt, grammar: Grammar) -> Iterator[Argument]:
+def _arguments(listed: Excerpt, grammar: Grammar) -> Iterator[Node]:
     """Yield the arguments in brackets, split by the grammar, or at commas if they cannot be parsed."""
     root = grammar.parse_call(listed)
     nodes = None if root is None else _argument_nodes(root)
     if nodes is not None:
-        yield from map(Argument.of, nodes)
+        yield from nodes
         return
     for first, last in split_ranges(listed.masked[1:-1]):
         code, masked = listed.code[1 + first : 1 + last], listed.masked[1 + first : 1 + last]
@@ -117,15 +96,15 @@ def _arguments(listed: Excerpt, grammar: Grammar) -> Iterator[Argument]:
         yield _parse_argument(single, grammar)
 
 
-def _parse_argument(single: Excerpt, grammar: Grammar) -> Argument:
+def _parse_argument(single: Excerpt, grammar: Grammar) -> Node:
     """Parse an excerpt that is a single argument."""
     root = grammar.parse_call(single, bare=True)
     nodes = None if root is None else _argument_nodes(root)
     if nodes is None or len(nodes) != 1:
         code = single.code
         start = single.start + len(code) - len(code.lstrip())
-        return Argument(single, start, single.start + len(code.rstrip()), None)
-    return Argument.of(nodes[0])
+        return Node(single, start, single.start + len(code.rstrip()), None)
+    return nodes[0]
 
 
 def callee(node: Node) -> tuple[str, Node | None, list[Node]]:
@@ -221,26 +200,26 @@ class Constants(Struct, frozen=True):
     texts: Sequence[CppText]
     macros: Macros
     grammar: Grammar
-    _values: dict[tuple[str, CppText], list[Argument]] = field(default_factory=dict)
+    _values: dict[tuple[str, CppText], list[Node]] = field(default_factory=dict)
     _indexes: dict[CppText, Mapping[str, Sequence[re.Match[str]]]] = field(default_factory=dict)
 
-    def find_string(self, argument: Argument) -> str | None:
+    def find_string(self, argument: Node) -> str | None:
         """Return the string that an argument stands for; None if it is known only at run time."""
         return self._string(argument, _MAX_DEPTH)
 
-    def find_key(self, argument: Argument) -> str | None:
+    def find_key(self, argument: Node) -> str | None:
         """Return the dispatch key of `torch::kCUDA`, `c10::DispatchKey::CPU`, or a constant with such a value."""
         return self._key(argument.code, argument.excerpt.text, _MAX_DEPTH)
 
-    def find_tags(self, argument: Argument) -> tuple[str, ...] | None:
+    def find_tags(self, argument: Node) -> tuple[str, ...] | None:
         """Return the tags that an argument lists; None if it is not a list of tags."""
-        written = " ".join(argument.code.split())
+        written = argument.code
         if _TAGS_ALONE.fullmatch(written) is not None:
             return tuple(dict.fromkeys(_TAG.findall(written)))
         if _PATH.fullmatch(written) is None:
             return None
         values = self.initializers(_last_name(written), argument.excerpt.text)
-        codes = {" ".join(value.code.split()) for value in values}
+        codes = {value.code for value in values}
         code = codes.pop() if len(codes) == 1 else ""
         code = code if code.endswith("}") else f"{{{code}}}"
         is_tags = _TAGS_ALONE.fullmatch(code) is not None and _TAG.search(code) is not None
@@ -248,7 +227,7 @@ class Constants(Struct, frozen=True):
 
     # Definitions of names
 
-    def initializers(self, name: str, text: CppText) -> list[Argument]:
+    def initializers(self, name: str, text: CppText) -> list[Node]:
         """Return the values that define a constant or a macro, in the file itself, or else in the others."""
         key = (name, text)
         if key not in self._values:
@@ -260,18 +239,18 @@ class Constants(Struct, frozen=True):
             self._values[key] = values
         return self._values[key]
 
-    def parse_body(self, body: str, text: CppText) -> Argument:
+    def parse_body(self, body: str, text: CppText) -> Node:
         """Parse the body of a macro as an argument."""
         body_text = read_cpp(Source(text.source.path, body))
         return _parse_argument(excerpt(body_text, 0, len(body)), self.grammar)
 
-    def expand(self, argument: Argument) -> Argument | None:
+    def expand(self, argument: Node) -> Node | None:
         """Return the argument with its macros expanded; None if there are none, or what they are is not known."""
         text = argument.excerpt.text
-        body = self.macros.preprocess(argument.code, text, argument.start)
-        return None if body in (None, argument.code) else self.parse_body(body or "", text)
+        body = self.macros.preprocess(argument.written, text, argument.start)
+        return None if body in (None, argument.written) else self.parse_body(body or "", text)
 
-    def _assigned(self, name: str, text: CppText) -> Iterator[Argument]:
+    def _assigned(self, name: str, text: CppText) -> Iterator[Node]:
         for match in self._assignments(text).get(name, ()):
             before = text.masked[max(0, match.start() - 60) : match.start()]
             if _DECLARES.search(before) is None or _OPENS.search(before) is not None:
@@ -295,7 +274,7 @@ class Constants(Struct, frozen=True):
 
     # Strings
 
-    def _string(self, argument: Argument, depth: int) -> str | None:
+    def _string(self, argument: Node, depth: int) -> str | None:
         parts = _literals_and_names(argument)
         found = None
         if parts is not None:
@@ -306,8 +285,8 @@ class Constants(Struct, frozen=True):
                     for part, is_literal in parts
                 ]
             )
-        elif argument.node is not None and depth > 0:
-            found = self._expression(argument.node, depth - 1)
+        elif depth > 0:
+            found = self._expression(argument, depth - 1)
         if found is None and depth > 0:
             expanded = self.expand(argument)
             found = None if expanded is None else self._string(expanded, depth - 1)
@@ -324,12 +303,12 @@ class Constants(Struct, frozen=True):
         match node.type:
             case "parenthesized_expression" | "initializer_list":
                 inner = node.named
-                return self._string(Argument.of(inner[0]), depth) if len(inner) == 1 else None
+                return self._string(inner[0], depth) if len(inner) == 1 else None
             case "qualified_identifier":
                 return self._constant(_last_name(node.code), node.excerpt.text, depth)
             case "compound_literal_expression":
                 value = node.field("value")
-                return None if value is None else self._string(Argument.of(value), depth)
+                return None if value is None else self._string(value, depth)
             case "binary_expression":
                 return self._sum(node, depth)
             case "call_expression":
@@ -337,7 +316,7 @@ class Constants(Struct, frozen=True):
                 value = owner if owner is not None else next(iter(arguments), None)
                 if value is None or name not in _STRING_CALLS:
                     return None
-                return self._string(Argument.of(value), depth)
+                return self._string(value, depth)
             case _:
                 return None
 
@@ -346,9 +325,7 @@ class Constants(Struct, frozen=True):
         sides = [node.field(side) for side in ("left", "right")]
         if operator is None or operator.type != "+":
             return None
-        return _join(
-            [None if side is None else self._string(Argument.of(side), depth) for side in sides]
-        )
+        return _join([None if side is None else self._string(side, depth) for side in sides])
 
     # Keys
 
@@ -373,7 +350,7 @@ def _join(parts: Sequence[str | None]) -> str | None:
     return "".join(known) if len(known) == len(parts) else None
 
 
-def _literals_and_names(argument: Argument) -> list[tuple[str, bool]] | None:
+def _literals_and_names(argument: Node) -> list[tuple[str, bool]] | None:
     """Split an argument that consists only of literals (True) and names (False); None for any other."""
     around = argument.excerpt
     position, end = argument.start - around.start, argument.end - around.start

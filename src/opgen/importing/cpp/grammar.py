@@ -14,6 +14,7 @@ import tree_sitter_cpp
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen.diagnostics import Span
 from opgen.importing.cpp.text import MAX_PIECE, Excerpt
 
 # The time limit for a piece, in seconds. Valid C++ takes milliseconds; recovery from errors may take long.
@@ -36,53 +37,64 @@ _BRACED_DEFAULT = re.compile(r"(=\s*)(\{[^{}]*\})(?=\s*[,)])")
 
 
 class Node(Struct, frozen=True):
-    """A node of a parsed excerpt. Offsets are those in the source: those of `inner` and `shift`."""
+    """A node of a parsed excerpt, or the whole of one that cannot be parsed, which has no `inner`.
 
-    inner: tree_sitter.Node
+    Offsets are those in the source.
+    """
+
     excerpt: Excerpt
-    shift: int
+    start: int
+    end: int
+    inner: tree_sitter.Node | None
 
     @property
     def type(self) -> str:
-        return str(self.inner.type)
+        """The type in the grammar; empty for what cannot be parsed."""
+        return "" if self.inner is None else str(self.inner.type)
 
     @property
-    def start(self) -> int:
-        return int(self.inner.start_byte) + self.shift
-
-    @property
-    def end(self) -> int:
-        return int(self.inner.end_byte) + self.shift
+    def written(self) -> str:
+        """The source, without comments."""
+        return self.excerpt.code_between(self.start, self.end)
 
     @property
     def code(self) -> str:
         """The source, without comments, and with single spaces for white space."""
-        return " ".join(self.excerpt.code_between(self.start, self.end).split())
+        return " ".join(self.written.split())
+
+    @property
+    def span(self) -> Span:
+        return self.excerpt.text.span(self.start, self.end)
 
     @property
     def is_error(self) -> bool:
         """Whether the node stands for what the grammar did not expect, or did not find."""
-        return bool(self.inner.is_error or self.inner.is_missing)
+        return self.inner is None or bool(self.inner.is_error or self.inner.is_missing)
 
     @property
     def has_error(self) -> bool:
         """Whether there is an error in the node."""
-        return bool(self.inner.has_error)
+        return self.inner is None or bool(self.inner.has_error)
 
     @property
     def children(self) -> list[Node]:
-        return [Node(child, self.excerpt, self.shift) for child in self.inner.children]
+        return [] if self.inner is None else [self._of(child) for child in self.inner.children]
 
     @property
     def named(self) -> list[Node]:
         """The children that are neither signs nor comments."""
-        children = (child for child in self.inner.children if child.is_named)
-        return [Node(c, self.excerpt, self.shift) for c in children if c.type != "comment"]
+        children = () if self.inner is None else self.inner.named_children
+        return [self._of(child) for child in children if child.type != "comment"]
 
     def field(self, name: str) -> Node | None:
         """Return the child that the grammar calls `name`; None if there is none."""
-        child = self.inner.child_by_field_name(name)
-        return None if child is None else Node(child, self.excerpt, self.shift)
+        child = None if self.inner is None else self.inner.child_by_field_name(name)
+        return None if child is None else self._of(child)
+
+    def _of(self, child: tree_sitter.Node) -> Node:
+        assert self.inner is not None
+        shift = self.start - int(self.inner.start_byte)
+        return Node(self.excerpt, child.start_byte + shift, child.end_byte + shift, child)
 
 
 class Grammar:
@@ -120,7 +132,8 @@ class Grammar:
         except ValueError:
             self._parser.reset()
             return None
-        return Node(tree.root_node, excerpt, excerpt.start - len(before))
+        root, shift = tree.root_node, excerpt.start - len(before)
+        return Node(excerpt, root.start_byte + shift, root.end_byte + shift, root)
 
 
 def _with_zero(match: re.Match[str]) -> str:

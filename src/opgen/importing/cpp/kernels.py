@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.importing.common.registrations import CppType, FunctionName, Kernel, KernelKind
-from opgen.importing.cpp.constants import Argument, Constants, callee
+from opgen.importing.cpp.constants import Constants, callee
 from opgen.importing.cpp.functions import Functions, read_cast, read_lambda
 from opgen.importing.cpp.grammar import Node
 from opgen.model.native_function import FALLTHROUGH
@@ -37,15 +37,11 @@ class KernelReader(Struct, frozen=True):
     constants: Constants
     functions: Functions
 
-    def read(self, argument: Argument) -> Kernel:
+    def read(self, argument: Node) -> Kernel:
         """Return the kernel of an argument. Its kind is `unknown` if it is known only at run time."""
-        return (
-            _unknown(argument)
-            if argument.node is None
-            else self._read(argument.node, argument, _MAX_DEPTH)
-        )
+        return self._read(argument, argument, _MAX_DEPTH)
 
-    def _read(self, node: Node, whole: Argument, depth: int) -> Kernel:
+    def _read(self, node: Node, whole: Node, depth: int) -> Kernel:
         inner = _inner(node)
         if depth <= 0:
             return _unknown(whole)
@@ -87,7 +83,7 @@ class KernelReader(Struct, frozen=True):
             types.add(replace(resolved, is_const=False, mark=resolved.mark.replace("&", "")))
         return types.pop() if len(types) == 1 else None
 
-    def _named(self, node: Node, whole: Argument, depth: int) -> Kernel:
+    def _named(self, node: Node, whole: Node, depth: int) -> Kernel:
         written = node.code
         if node.type == "identifier":
             text, macros = node.excerpt.text, self.constants.macros
@@ -97,20 +93,19 @@ class KernelReader(Struct, frozen=True):
                 return _unknown(whole)
             values = [self.constants.parse_body(body, text) for body in bodies]
             for value in (*values, *self.constants.initializers(written, text))[:1]:
-                if value.node is not None:
-                    read = self._read(value.node, value, depth - 1)
-                    return replace(read, span=whole.span)
+                if value.type:
+                    return replace(self._read(value, value, depth - 1), span=whole.span)
         name = find_function_name(written)
         if name is None:
             return _unknown(whole)
         return Kernel(KernelKind.function, str(name), whole.span, name)
 
-    def _called(self, node: Node, whole: Argument, depth: int) -> Kernel:
+    def _called(self, node: Node, whole: Node, depth: int) -> Kernel:
         name, owner, arguments = callee(node)
         if name == "makeFallthrough":
             return Kernel(KernelKind.fallthrough, FALLTHROUGH, whole.span)
         if name == "dispatch" and len(arguments) == 2:
-            key = self.constants.find_key(Argument.of(arguments[0]))
+            key = self.constants.find_key(arguments[0])
             return replace(self._read(arguments[1], whole, depth - 1), key=key)
         if _BOXED.fullmatch(name):
             return Kernel(KernelKind.boxed, _shown(whole), whole.span)
@@ -119,10 +114,10 @@ class KernelReader(Struct, frozen=True):
             read = self._read(inner, whole, depth - 1)
             return _cast(read, _type_argument(node) if name == "static_cast" else None)
         # A macro with arguments.
-        value = self.constants.expand(Argument.of(node))
-        if value is None or value.node is None:
+        value = self.constants.expand(node)
+        if value is None or not value.type:
             return _unknown(whole)
-        return replace(self._read(value.node, value, depth - 1), span=whole.span)
+        return replace(self._read(value, value, depth - 1), span=whole.span)
 
 
 def find_function_name(code: str) -> FunctionName | None:
@@ -182,10 +177,10 @@ def _cast(kernel: Kernel, type_: Node | None) -> Kernel:
     return replace(kernel, signature=read_cast(type_))
 
 
-def _unknown(whole: Argument) -> Kernel:
+def _unknown(whole: Node) -> Kernel:
     return Kernel(KernelKind.unknown, _shown(whole), whole.span)
 
 
-def _shown(argument: Argument) -> str:
-    code = " ".join(argument.code.split())
+def _shown(argument: Node) -> str:
+    code = argument.code
     return code if len(code) <= _MAX_SHOWN else f"{code[: _MAX_SHOWN - 3]}..."

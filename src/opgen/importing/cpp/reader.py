@@ -23,7 +23,6 @@ from opgen.importing.common.registrations import (
 )
 from opgen.importing.common.schema_text import find_name
 from opgen.importing.cpp.constants import (
-    Argument,
     Call,
     Constants,
     canonical_key,
@@ -31,6 +30,7 @@ from opgen.importing.cpp.constants import (
     read_chain,
 )
 from opgen.importing.cpp.functions import Functions
+from opgen.importing.cpp.grammar import Node
 from opgen.importing.cpp.kernels import KernelReader
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import (
@@ -533,9 +533,7 @@ class CppReader:
                 return kind
         return None
 
-    def _tags_and_kernel(
-        self, arguments: Sequence[Argument]
-    ) -> tuple[tuple[str, ...], Kernel | None]:
+    def _tags_and_kernel(self, arguments: Sequence[Node]) -> tuple[tuple[str, ...], Kernel | None]:
         tags: tuple[str, ...] = ()
         kernel: Kernel | None = None
         for argument in arguments:
@@ -562,7 +560,7 @@ class CppReader:
         if len(rest) == 2:
             key = self._constants.find_key(rest[0])
             if key is None:
-                self._report_key(" ".join(rest[0].code.split()), rest[0].span)
+                self._report_key(rest[0].code, rest[0].span)
                 return
             kernel = replace(kernel, key=key)
         namespace = self.reading.own_namespace(block.namespace, name[0], first.span)
@@ -597,7 +595,7 @@ class CppReader:
             message = f"an entry has no place for what '{call.method}' says beside the module"
             self.reading.problems.warn("W1176", message, call.arguments[1].span)
 
-    def _report_string(self, argument: Argument, what: str) -> None:
+    def _report_string(self, argument: Node, what: str) -> None:
         message = f"the {what} is known only at run time"
         self.reading.problems.warn("W1160", message, argument.span)
 
