@@ -14,7 +14,7 @@ from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import Signatures
 from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics
-from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
+from opgen.emit.common.base import Block, Calls, GeneratedFile, blocks
 from opgen.emit.common.text import Speller
 from opgen.emit.cpp.operators import OperatorStruct
 from opgen.model.native_function import NativeFunction
@@ -49,7 +49,7 @@ def write_aten_calls(folder: Path, sources: Iterable[Path]) -> Path:
 
 class AtenHeader(GeneratedFile, frozen=True):
     operators: tuple[Block[OperatorStruct], ...]
-    functions: tuple[Block[PublicFunction], ...]
+    functions: tuple[Block[Calls], ...]
 
 
 def aten_header(path: str, functions: Iterable[NativeFunction], spell: Speller) -> AtenHeader:
@@ -63,9 +63,11 @@ def aten_header(path: str, functions: Iterable[NativeFunction], spell: Speller) 
         template="aten.h.j2",
         operators=blocks((operator_namespace(f.namespace), _struct(f, spell)) for f in every),
         functions=blocks(
-            (operator_namespace(f.namespace), function)
+            (
+                operator_namespace(f.namespace),
+                Calls(f"_ops::{operator_struct_name(f.func)}::call", spell.functions(f)),
+            )
             for f in every
-            for function in spell.functions(f, f"_ops::{operator_struct_name(f.func)}::call")
         ),
     )
 

@@ -92,7 +92,7 @@ class Block(Record, Generic[T], frozen=True):
 
 
 class PublicFunction(Record, frozen=True):
-    """A C++ function that returns `callee(arguments)`, in the forms that templates need.
+    """A C++ function that passes its parameters on as `arguments`, in the forms that templates need.
 
     `parameters` have defaults, for declarations; `plain_parameters` have none, for definitions after a
     declaration. `text` is the schema or, for further functions of the same operator, how they differ from the first.
@@ -104,7 +104,6 @@ class PublicFunction(Record, frozen=True):
     name: str
     parameters: str
     plain_parameters: str
-    callee: str
     arguments: str
     doc: str = ""
 
@@ -119,13 +118,16 @@ class PublicFunction(Record, frozen=True):
         return documentation_comment(self.doc, indent=2)
 
     @property
-    def body(self) -> str:
-        return f"{self.callee}({self.arguments})"
-
-    @property
     def head(self) -> str:
         """`Tensor add(const Tensor& self)`, with defaults."""
         return f"{self.returns} {self.name}({self.parameters})"
+
+
+class Calls(Record, frozen=True):
+    """All functions that call `callee`, which takes the dispatcher's arguments."""
+
+    callee: str
+    functions: tuple[PublicFunction, ...]
 
 
 def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

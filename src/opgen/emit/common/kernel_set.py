@@ -66,6 +66,8 @@ class UnstructuredKernel(Record, frozen=True):
     qualifier: str
     roots: tuple[str, ...]
     calls: tuple[KernelOverload, ...]
+    # `opgen_ret`, or one `opgen_ret_<overload>` for each overload if they return different types.
+    returns: tuple[ReturnAlias, ...]
 
     @property
     def struct(self) -> str:
@@ -79,16 +81,6 @@ class UnstructuredKernel(Record, frozen=True):
         needs a namespace of that name.
         """
         return () if self.name in _NAMESPACES else (self.name,)
-
-    @property
-    def returns(self) -> tuple[ReturnAlias, ...]:
-        """`opgen_ret`, or one `opgen_ret_<overload>` for each overload if they return different types."""
-        types = [call.signature.returns for call in self.calls]
-        if len(set(types)) == 1:
-            return (ReturnAlias("opgen_ret", types[0]),)
-        return tuple(
-            ReturnAlias(f"opgen_ret_{call.overload}", type) for call, type in zip(self.calls, types)
-        )
 
     @property
     def returns_one_type(self) -> bool:
@@ -363,14 +355,24 @@ def _kernels(
         rows = [(key, f) for *_, key, f in found]
         by_overload = _by_overload(rows, name, spell)
         overloads = _overloads([members[0][1] for members in by_overload])
+        calls = tuple(
+            _call(members, name, overload, spell, any(keeps(f) for _, f in members))
+            for members, overload in zip(by_overload, overloads)
+        )
+        types = {call.signature.returns for call in calls}
         yield UnstructuredKernel(
             namespace=namespace,
             name=name,
             qualifier="" if name in shared else f"{namespace}::",
             roots=tuple(sorted({f.root_name for _, f in rows})),
-            calls=tuple(
-                _call(members, name, overload, spell, any(keeps(f) for _, f in members))
-                for members, overload in zip(by_overload, overloads)
+            calls=calls,
+            returns=(
+                tuple(ReturnAlias("opgen_ret", type) for type in types)
+                if len(types) == 1
+                else tuple(
+                    ReturnAlias(f"opgen_ret_{call.overload}", call.signature.returns)
+                    for call in calls
+                )
             ),
         )
 

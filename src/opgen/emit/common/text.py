@@ -98,27 +98,8 @@ class Speller(Record, frozen=True, dict=True):
         every = self.signatures.cpp(f, method=method)
         return tuple(s for s in every if self.target.cpp.symint_overloads or not s.symint)
 
-    def functions(
-        self, f: NativeFunction, callee: str, *, method: bool = False, first: Binding | None = None
-    ) -> Iterator[PublicFunction]:
-        """Yield the public functions of `f`, calling `callee`, which takes the dispatcher's arguments.
-
-        All of them take the parameter `first` before the others.
-        """
-        for function in self._public(f, method):
-            if first is None:
-                yield replace(function, callee=callee)
-                continue
-            declared = [f"{self.type(first.type)} {first.name}"]
-            yield replace(
-                function,
-                parameters=", ".join(declared + [function.parameters] * bool(function.parameters)),
-                callee=callee,
-                arguments=", ".join([first.name] + [function.arguments] * bool(function.arguments)),
-            )
-
-    def _public(self, f: NativeFunction, method: bool) -> tuple[PublicFunction, ...]:
-        """Return the public functions of `f` without what they call, spelled once: every backend has the same."""
+    def functions(self, f: NativeFunction, *, method: bool = False) -> tuple[PublicFunction, ...]:
+        """Return the public functions of `f`, spelled once: all that call it, or one of its kernels, have the same."""
         key = (f.full_name, method)
         found = self._functions.get(key)
         if found is None:
@@ -136,7 +117,6 @@ class Speller(Record, frozen=True, dict=True):
                 name=signature.name,
                 parameters=listed([b.declaration(spelling, defaults=True) for b in given]),
                 plain_parameters=listed([b.declaration(spelling, defaults=False) for b in given]),
-                callee="",
                 arguments=", ".join(self.expressions(given, wanted, method=method)),
                 doc=f.doc or "",
             )

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from opgen.cpp.names import operator_struct_name
-from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import SCALAR, TENSOR, Base, ConstRef, CType, MutRef
 from opgen.emit.common.base import (
     Block,
+    Calls,
     GeneratedFile,
     PublicFunction,
     Record,
@@ -37,6 +37,7 @@ class TensorOperators(Record, frozen=True):
 
     root: str
     text: str
+    callee: str
     functions: tuple[PublicFunction, ...]
 
 
@@ -56,7 +57,8 @@ def tensor_operators(
         else:
             left = (_WRITTEN,) if f.func.kind() is SchemaKind.inplace else (_TENSOR, _SCALAR)
             made = _binary(context, f, symbol, left, names)
-        yield TensorOperators(f.root_name, str(f.func), tuple(made))
+        callee = f"{operator_struct(f)}::call"
+        yield TensorOperators(f.root_name, str(f.func), callee, tuple(made))
 
 
 def _binary(
@@ -91,12 +93,8 @@ def _operator(
         name=f"operator{symbol}",
         parameters=parameters,
         plain_parameters=parameters,
-        callee=f"{operator_struct(f)}::call",
         arguments=", ".join(arguments),
     )
-
-
-_KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
 
 
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
@@ -121,12 +119,13 @@ def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
         path=f"include/{context.library.name}/RedispatchFunctions.h",
         template="RedispatchFunctions.h.j2",
         library=context.library.name,
+        key_set=context.spell.type(Base("DispatchKeySet")),
         blocks=blocks(
-            (f"{operator_namespace(f.namespace)}::redispatch", function)
-            for f in context.registry.functions
-            for function in context.spell.functions(
-                f, f"{operator_struct(f)}::redispatch", first=_KEY_SET
+            (
+                f"{operator_namespace(f.namespace)}::redispatch",
+                Calls(f"{operator_struct(f)}::redispatch", context.spell.functions(f)),
             )
+            for f in context.registry.functions
         ),
     )
 
@@ -194,12 +193,14 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
 
 def _function_blocks(
     context: Context, functions: Iterable[NativeFunction]
-) -> tuple[Block[PublicFunction], ...]:
+) -> tuple[Block[Calls], ...]:
     return blocks(
-        (operator_namespace(f.namespace), function)
+        (
+            operator_namespace(f.namespace),
+            Calls(f"_ops::{operator_struct_name(f.func)}::call", context.spell.functions(f)),
+        )
         for f in functions
         if Variant.function in f.variants or not context.own_tensor or context.library.extends
-        for function in context.spell.functions(f, f"_ops::{operator_struct_name(f.func)}::call")
     )
 
 
@@ -224,16 +225,15 @@ def _kept(context: Context) -> list[NativeFunction]:
     return list(filter(context.keeps, context.registry.functions))
 
 
-def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[PublicFunction, ...]:
+def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[Calls, ...]:
     return tuple(
-        method
+        Calls(f"{operator_struct(f)}::call", context.spell.functions(f, method=True))
         for f in functions
-        for method in context.spell.functions(f, f"{operator_struct(f)}::call", method=True)
     )
 
 
 def _left_out(context: Context, f: NativeFunction) -> Iterator[PublicFunction]:
-    functions = context.spell.functions(f, "opgen::throw_not_selected", method=True)
+    functions = context.spell.functions(f, method=True)
     for function, signature in zip(functions, context.spell.cpp_signatures(f, method=True)):
         names = (b.name for b in signature.arguments)
         yield replace(function, arguments=", ".join((f'"{f.full_name}"', *names)))

@@ -38,12 +38,13 @@ _HEADERS = {"DirectKernel": (), "MetaKernel": ("opgen/meta_kernel.h",)}
 
 
 class DirectOperator(Record, frozen=True):
-    """The declaration of an operator's kernel for a key, and the functions that call it.
+    """The declaration of an operator's kernel `callee` for a key, and the functions that call it.
 
     Register<Key>.cpp defines the kernel. `function` has the plain signature, `variants` are the others.
     """
 
     declaration: str
+    callee: str
     function: PublicFunction
     variants: tuple[PublicFunction, ...]
 
@@ -110,9 +111,10 @@ def _is_declared(context: Context, row: Registration) -> bool:
 
 
 def _direct_operator(context: Context, f: NativeFunction, kernel_class: str) -> DirectOperator:
-    function, *variants = context.spell.functions(f, direct_kernel(f))
+    function, *variants = context.spell.functions(f)
+    callee = direct_kernel(f)
     kernel = f"extern const opgen::{kernel_class}<_ops::{operator_struct_name(f.func)}>"
-    return DirectOperator(f"{kernel} {direct_kernel(f)};", function, tuple(variants))
+    return DirectOperator(f"{kernel} {callee};", callee, function, tuple(variants))
 
 
 def _direct(context: Context) -> dict[DispatchKey, list[Registration]]:
