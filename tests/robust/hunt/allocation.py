@@ -16,7 +16,6 @@ import gc
 import json
 import os
 import pickle
-import subprocess
 import sys
 import time
 import warnings
@@ -159,7 +158,7 @@ def run_here(
     packages: str, runtime: str, library: str, file: str, first: int, journal: str
 ) -> None:
     warnings.simplefilter("ignore")
-    module = our_module(packages, runtime, None)
+    module = our_module(packages, runtime)
     ctypes.CDLL(runtime)["_ZN5opgen15set_num_threadsEi"](_THREADS)
     caller, faults = Caller(module, is_torch=False), Faults(library)
     plans = pickle.loads(Path(file).read_bytes())
@@ -195,29 +194,10 @@ def hunt_allocation(build: Any, findings: Any, plans: list[Plan], *, seconds: fl
     file, journal = findings.folder / "allocation.plans", findings.folder / "allocation.journal"
     file.write_bytes(pickle.dumps(plans))
     while findings.rounds < len(plans) and (left := ends - time.monotonic()) > 1:
-        command = build.command(
-            Path(__file__),
-            build.packages,
-            build.runtime,
-            build.faults,
-            file,
-            str(findings.rounds),
-            journal,
-        )
+        libraries = (build.packages, build.runtime, build.faults)
+        command = build.command(__file__, *libraries, file, str(findings.rounds), journal)
         journal.write_text("")
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                env=build.environment(build.faults),
-                timeout=left,
-                check=False,
-            )
-            code, said = done.returncode, done.stderr
-        except subprocess.TimeoutExpired:
-            code, said = None, ""
+        code, said, _ = build.child(command, build.faults, timeout_s=left)
         try:
             number, text, counts = json.loads(journal.read_text().splitlines()[0])
         except (IndexError, ValueError):

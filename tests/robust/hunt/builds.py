@@ -94,15 +94,15 @@ class Build:
         fixed = ["setarch", os.uname().machine, "-R"] if self.sanitizer == "thread" else []
         return [*fixed, sys.executable, *map(str, arguments)]
 
-    def child(self, command: Sequence[str], *, timeout_s: float) -> Child:
-        """Run a process in this build's environment; its exit code is None if it exceeded its time."""
+    def child(self, command: Sequence[str], *before: Path, timeout_s: float) -> Child:
+        """Run a process in this build's environment; its exit code is None if it exceeded its time. `before`: as above."""
         try:
             done = subprocess.run(
                 command,
                 capture_output=True,
                 text=True,
                 errors="replace",
-                env=self.environment(),
+                env=self.environment(*before),
                 timeout=timeout_s,
                 check=False,
             )

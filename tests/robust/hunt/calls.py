@@ -12,7 +12,6 @@ import contextlib
 import fnmatch
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -20,6 +19,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from robust.hunt.compare import difference
 from robust.hunt.findings import Findings
 from robust.hunt.oracle import Again, Request
 from robust.hunt.plans import Plan, described, program
-from robust.hunt.worker import Outcome, receive, send
+from robust.hunt.worker import Outcome
 
 # Calls per process. This bounds the memory that the sanitizer keeps for detecting uses after free,
 # and the damage of an unreported wrong write.
@@ -66,9 +67,9 @@ class Worker:
         """Return one outcome for each plan, in order."""
         done = 0
         while done < len(plans):
-            process = self._running()
+            pipe = self._running()
             with contextlib.suppress(BrokenPipeError):
-                send(process.stdin, list(plans[done:]))  # type: ignore[arg-type]
+                pipe.send(list(plans[done:]))
             while done < len(plans):
                 answer = self._receive()
                 done += 1
@@ -83,42 +84,42 @@ class Worker:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                with contextlib.suppress(OSError):
-                    pipe.close()  # type: ignore[union-attr]
+            self._pipe.close()
             self._process = None
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _running(self) -> Connection:
         if self._process is None:
-            arguments: list[str | Path] = [Path(__file__).parent / "worker.py", "ours"]
-            arguments += [self._build.packages, self._build.runtime]
-            arguments += [self._build.allocator] if self._exact else []
+            build = self._build
+            allocator = [build.allocator] if self._exact else []
             self._errors.seek(0)
             self._errors.truncate()
+            self._pipe, theirs = Pipe()
+            script = (Path(__file__).parent / "worker.py", str(theirs.fileno()))
             self._process = subprocess.Popen(
-                self._build.command(*arguments),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                build.command(*script, build.packages, build.runtime, *allocator),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._errors,
                 stderr=self._errors,
-                env=self._build.environment(),
-                bufsize=0,
+                env=build.environment(),
             )
+            theirs.close()
             ready = self._receive(180)
             assert ready == "ready", f"the package cannot be loaded\n{ready}"
             self._left = _CALLS_PER_WORKER
-        return self._process
+        return self._pipe
 
     def _receive(self, seconds: float = _SECONDS) -> Any:
         process = self._process
-        assert process is not None and process.stdout is not None
-        if not select.select([process.stdout], [], [], seconds)[0]:
+        assert process is not None
+        if not self._pipe.poll(seconds):
             os.kill(process.pid, signal.SIGABRT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(20)
             return self._crash(f"hangs for {seconds:.0f} s")
         try:
-            return receive(process.stdout)  # type: ignore[arg-type]
-        except EOFError:
+            return self._pipe.recv()
+        except (EOFError, OSError):
             process.wait()
             return self._crash("")
 
@@ -153,21 +154,22 @@ class Oracle:
     """The process with PyTorch, which draws the plans."""
 
     def __init__(self) -> None:
-        arguments = [sys.executable, str(Path(__file__).parent / "oracle.py")]
         environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD",)}
         tests = Path(__file__).parents[2]
         environment["PYTHONPATH"] = f"{tests.parent / 'src'}:{tests}"
+        self._pipe, theirs = Pipe()
+        script = str(Path(__file__).parent / "oracle.py")
         self._process = subprocess.Popen(
-            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            [sys.executable, script, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=2,
+            env=environment,
         )
+        theirs.close()
+        self.send, self.receive = self._pipe.send, self._pipe.recv
         word, self.overloads = self.receive()
         assert word == "ready"
-
-    def send(self, what: object) -> None:
-        send(self._process.stdin, what)  # type: ignore[arg-type]
-
-    def receive(self) -> Any:
-        return receive(self._process.stdout)  # type: ignore[arg-type]
 
     def again(self, plan: Plan) -> tuple[Outcome, Outcome | None]:
         """Return the answers of PyTorch in a process that has made no other call."""

@@ -1,7 +1,7 @@
 """The process that draws plans and returns PyTorch's outcome of each; for a call that writes memory that it also
 reads, also the outcome of the same call with a separate buffer for every argument.
 
-    python oracle.py          requests on its standard input, as for worker.py
+    python oracle.py PIPE
 
 A request is a `Request`; the answers are ("plan", plan), before PyTorch is called, ("answer", outcome, outcome with
 separate buffers or None), ("done", overload) after each overload, and finally ("end",).
@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
 import sys
 import warnings
 from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
-from typing import BinaryIO
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -27,7 +27,7 @@ from differential.numerics.gradient_exceptions import leaves_out
 from differential.numerics.values import DTYPES
 from robust.hunt.drawing import Base, Drawer
 from robust.hunt.plans import Plan
-from robust.hunt.worker import Caller, Outcome, own_pipes, receive, send, torch_module
+from robust.hunt.worker import Caller, Outcome, torch_module
 from support.build import REPOSITORY
 
 _MUTANTS = 6
@@ -55,7 +55,7 @@ class Again:
     plan: Plan
 
 
-def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> None:
+def answer(request: Request, drawer: Drawer, forked: Forked, pipe: Connection) -> None:
     for name in request.overloads:
         random = Random(f"{name}|{request.seed}")
         accepted = drawn = tried = 0
@@ -85,17 +85,17 @@ def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> No
                 plans += [dual for plan in plans[:2] if (dual := plan.with_tangents())]
             for plan in plans:
                 drawn += 1
-                send(to, ("plan", plan))
+                pipe.send(("plan", plan))
                 outcome = forked.outcome(plan)
                 apart = None
                 if plan.overlaps():
                     apart = forked.outcome(plan.apart())
-                send(to, ("answer", outcome, apart))
+                pipe.send(("answer", outcome, apart))
                 if outcome.refused is None:
                     accepted += 1
                     weights[dtype.name][0] += 1
-        send(to, ("done", name))
-    send(to, ("end",))
+        pipe.send(("done", name))
+    pipe.send(("end",))
 
 
 def _compares_tangents(name: str, base: Base) -> bool:
@@ -117,29 +117,26 @@ class Forked:
         if self._left == 0:
             self._fork()
         self._left -= 1
-        send(self._to, plan)
-        if not select.select([self._source], [], [], _SECONDS)[0]:
+        self._pipe.send(plan)
+        if not self._pipe.poll(_SECONDS):
             self._end()
             return Outcome("Hangs")
         try:
-            outcome: Outcome = receive(self._source)
-        except EOFError:
+            outcome: Outcome = self._pipe.recv()
+        except (EOFError, OSError):
             self._end()
             return Outcome("Crashes")
         return outcome
 
     def _fork(self) -> None:
         self._end()
-        to_child, from_child = os.pipe(), os.pipe()
+        self._pipe, theirs = Pipe()
         self._child = os.fork()
         if self._child == 0:
-            os.close(to_child[1]), os.close(from_child[0])
+            self._pipe.close()
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            with open(to_child[0], "rb") as source, open(from_child[1], "wb") as to:
-                _serve(self._caller, source, to)
-        os.close(to_child[0]), os.close(from_child[1])
-        self._to = os.fdopen(to_child[1], "wb")
-        self._source = os.fdopen(from_child[0], "rb", buffering=0)
+            _serve(self._caller, theirs)
+        theirs.close()
         self._left = _CALLS_PER_FORK
 
     def _end(self) -> None:
@@ -148,44 +145,40 @@ class Forked:
             os.kill(self._child, signal.SIGKILL)
             os.waitpid(self._child, 0)
             self._child = 0
-            self._source.close()
-            with contextlib.suppress(OSError):  # Requests that the child did not read.
-                self._to.close()
+            self._pipe.close()
 
 
-def _serve(caller: Caller, source: BinaryIO, to: BinaryIO) -> None:
+def _serve(caller: Caller, pipe: Connection) -> None:
     try:
         while True:
-            plan = receive(source)
+            plan = pipe.recv()
             try:
-                send(to, caller.outcome(plan))
+                pipe.send(caller.outcome(plan))
             except MemoryError as error:
-                send(to, Outcome("MemoryError", str(error)))
+                pipe.send(Outcome("MemoryError", str(error)))
     finally:
         os._exit(0)
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    source, to = own_pipes()
+    pipe = Connection(int(sys.argv[1]))
     torch = torch_module()
     drawer = Drawer(opgen.load([REPOSITORY / "native_functions.yaml"]), torch)
     caller = Caller(torch, is_torch=True)
     forked = Forked(caller)
-    send(to, ("ready", drawer.overloads))
-    while True:
-        try:
-            request = receive(source)
-        except EOFError:
-            return
-        if isinstance(request, Again):
-            outcomes = [
-                Forked(caller).outcome(plan) if plan else None
-                for plan in (request.plan, request.plan.overlaps() and request.plan.apart())
-            ]
-            send(to, ("answer", *outcomes))
-        else:
-            answer(request, drawer, forked, to)
+    pipe.send(("ready", drawer.overloads))
+    with contextlib.suppress(EOFError):
+        while True:
+            request = pipe.recv()
+            if isinstance(request, Again):
+                outcomes = [
+                    Forked(caller).outcome(plan) if plan else None
+                    for plan in (request.plan, request.plan.overlaps() and request.plan.apart())
+                ]
+                pipe.send(("answer", *outcomes))
+            else:
+                answer(request, drawer, forked, pipe)
 
 
 if __name__ == "__main__":

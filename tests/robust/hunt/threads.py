@@ -354,7 +354,7 @@ def run_here(
     packages: str, runtime: str, registers: str, file: str, number: int, seconds: float
 ) -> None:
     warnings.simplefilter("ignore")
-    module = our_module(packages, runtime, None)
+    module = our_module(packages, runtime)
     library = ctypes.CDLL(runtime)
     library["_ZN5opgen15set_num_threadsEi"](_POOL)
     plans = pickle.loads(Path(file).read_bytes())

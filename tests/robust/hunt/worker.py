@@ -1,8 +1,6 @@
-"""The process that makes calls: with our package under a sanitizer, or with PyTorch. Reads plans from standard input,
-and answers each on standard output.
+"""The process that makes calls with our package under a sanitizer. It receives plans from a pipe, and answers each.
 
-    python worker.py ours PACKAGES RUNTIME [ALLOCATOR]     calls of the package in PACKAGES
-    python worker.py torch                                 calls of PyTorch
+    python worker.py PIPE PACKAGES RUNTIME [ALLOCATOR]     calls of the package in PACKAGES
 
 It imports neither opgen nor pytest, because it is started about a hundred times in an hour of calls.
 """
@@ -13,16 +11,15 @@ import contextlib
 import ctypes
 import gc
 import os
-import pickle
 import resource
-import struct
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -293,35 +290,7 @@ class _Made:
         return -1
 
 
-def send(to: BinaryIO, what: object) -> None:
-    content = pickle.dumps(what, pickle.HIGHEST_PROTOCOL)
-    to.write(struct.pack("<I", len(content)) + content)
-    to.flush()
-
-
-def receive(source: BinaryIO) -> Any:
-    """Read an object; EOFError if the other side is gone."""
-    head = source.read(4)
-    if len(head) < 4:
-        raise EOFError
-    (length,) = struct.unpack("<I", head)
-    content = b""
-    while len(content) < length:  # An unbuffered pipe returns as much as there is.
-        more = source.read(length - len(content))
-        if not more:
-            raise EOFError
-        content += more
-    return pickle.loads(content)
-
-
-def own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Reserve standard input and output for the protocol; what kernels print goes to standard error."""
-    source, to = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return source, to
-
-
-def our_module(packages: str, runtime: str, allocator: str | None) -> Any:
+def our_module(packages: str, runtime: str, allocator: str = "") -> Any:
     """Import the package; with `allocator`, every storage is a block of exactly its size, so that an access to the
     next byte is detected.
     """
@@ -348,31 +317,16 @@ def torch_module() -> Any:
     return torch
 
 
-def answer(caller: Caller, source: BinaryIO, to: BinaryIO) -> None:
-    while True:
-        try:
-            plans = receive(source)
-        except EOFError:
-            return
-        for plan in plans:
-            send(to, caller.outcome(plan))
-        gc.collect(0)
-
-
 def main() -> None:
     warnings.simplefilter("ignore")
-    source, to = own_pipes()
-    which, *rest = sys.argv[1:]
-    if which == "torch":
-        caller = Caller(torch_module(), is_torch=True)
-    else:
-        packages, runtime, *allocator = rest
-        caller = Caller(
-            our_module(packages, runtime, allocator[0] if allocator else None), is_torch=False
-        )
-    send(to, "ready")
-    answer(caller, source, to)
-    to.flush()
+    pipe = Connection(int(sys.argv[1]))
+    caller = Caller(our_module(*sys.argv[2:]), is_torch=False)
+    pipe.send("ready")
+    with contextlib.suppress(EOFError):
+        while True:
+            for plan in pipe.recv():
+                pipe.send(caller.outcome(plan))
+            gc.collect(0)
     os._exit(0)
 
 
