@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from msgspec import Struct
 
@@ -15,6 +16,7 @@ from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import Signatures
 from opgen.cpp.type_values import TypeContext, TypeSpelling, spell
+from opgen.data import read_sections, table_rows
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.derivatives import FormulaRow
@@ -22,72 +24,45 @@ from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import operator_namespace
 
 # The functions that generated code declares for formulas, on both targets (`opgen::autograd::formulas`).
-HELPERS: Mapping[str, str] = {
-    "not_implemented": "an error that names the derivative, and optionally the reason: there is no formula yet",
-    "not_implemented_list": "as not_implemented, for a list of tensors",
-    "wrap_opt_if": "an optional tensor that has the value if the condition holds",
-    "handle_r_to_c": "the real part of a gradient, for an input that is not complex",
-    "to_args_sizes": "the sizes of each tensor of a list; saved in place of the tensors",
-    "to_args_sizes_symint": "the symbolic sizes of each tensor of a list; saved in place of the tensors",
-    "to_args_scalartypes": "the element type of each tensor of a list; saved in place of the tensors",
-    "strides_or_error": "the strides of a tensor, or an error if it has none",
-    "toNonOptTensor": "the tensor of an optional one, or an undefined tensor",
-    "toNonOptFwGrad": "the tangent of an optional tensor",
-    "toNonOptPrimal": "the value of an optional tensor without its tangent",
-    "isFwGradDefined": "whether a tensor has a tangent",
-    "zeros_like": "zeros of the same size and type; saved in place of the tensor",
-    "TensorGeometry": "sizes and strides of a tensor; saved in place of the tensor",
-    "isDifferentiableType": "whether tensors of this dtype can have gradients",
-    "conj": "the complex conjugate",
-    "real": "the real part of a complex tensor, or the tensor itself",
-    "where": "elements of one tensor or number where a condition holds, and of another elsewhere",
-    "sum_to": "the sum over what was broadcast from these sizes",
-}
+HELPERS = (
+    *("not_implemented", "not_implemented_list", "wrap_opt_if", "handle_r_to_c", "to_args_sizes"),
+    *("to_args_sizes_symint", "to_args_scalartypes", "strides_or_error", "toNonOptTensor"),
+    *("toNonOptFwGrad", "toNonOptPrimal", "isFwGradDefined", "zeros_like", "TensorGeometry"),
+    *("isDifferentiableType", "conj", "real", "where", "sum_to"),
+)
 # Those of `HELPERS` that are ATen's own functions on target torch.
 HELPERS_OF_ATEN = frozenset(("conj", "real", "where", "zeros_like"))
 # The keys of an entry besides the names of arguments and outputs.
-FORMULA_KEYS: Mapping[str, str] = {
-    "name": "The schema of the operator that the formulas are for, as after `func`. Outside of `aten`, its name is "
-    "enough: `mylib::mul.Tensor`.",
-    "output_differentiability": "For each output whether it has a gradient; or for a single one, a C++ condition in quotes. "
-    "Default: all tensors have one.",
-    "dispatch": "Formulas for each key: `Default`, or the Autograd key of a backend.",
-}
-FORMULA_HEADER_KEYS: Mapping[str, str] = {
-    "namespace": "The namespace of the operators that are named without one.",
-    "include": "A header that declares functions that formulas call, or a list of headers.",
-}
+FORMULA_KEYS = ("name", "output_differentiability", "dispatch")
 # Formulas that are a word of their own.
-BACKWARD_FORMS: Mapping[str, str] = {
-    "non_differentiable": "The argument has no gradient.",
-}
-FORWARD_FORMS: Mapping[str, str] = {
-    "auto_linear": "The operator is linear: it is called with the tangents of its arguments.",
-    "auto_element_wise": "Each element depends on one element: the formula follows from the backward formula.",
-}
-_GRADIENTS: Mapping[str, str] = {
-    "grad": "The gradient of the output; of the first one, if there are several.",
-    "grads": "The gradients of the outputs that have one: `grads[0]` is that of the first.",
-    "grad_input_mask": "For each name of the key whether its gradient is needed: `grad_input_mask[0]`.",
-    "retain_variables": "Whether the graph is kept for another backward pass.",
-}
+BACKWARD_FORMS: Mapping[str, str] = {"non_differentiable": "The argument has no gradient."}
+FORWARD_FORMS = ("auto_linear", "auto_element_wise")
+_GRADIENTS = ("grad", "grads", "grad_input_mask", "retain_variables")
+# Where docs/reference/derivatives.md has them.
+HEADER, ENTRY, FUNCTIONS, FORMS = "The header", "Entries", "Functions", "Forward formulas"
+_VALUES = "Names in a backward formula"
+
+
+@cache
+def formula_words(heading: str) -> Mapping[str, str]:
+    """Return what words mean, in Markdown: those in the table below a heading of the page."""
+    found: dict[str, str] = {}
+    for term, meaning in table_rows(read_sections("reference/derivatives")[heading]):
+        for word in re.findall(r"(?:^|, `)(\w+)(?![\w.])", term):
+            found.setdefault(word, f"{meaning[0].upper()}{meaning[1:]}.")
+    return found
 
 
 def describe_word(name: str, f: NativeFunction) -> str | None:
     """Return what a word means in the formulas of `f`, in Markdown; None for words of C++ and of other libraries."""
-    if name in BACKWARD_FORMS or name in FORWARD_FORMS:
-        return BACKWARD_FORMS.get(name) or FORWARD_FORMS.get(name)
-    described = dict(backward_values(f))
-    described.update(forward_values(f))
-    if name in described:
-        return described[name]
-    return HELPERS[name].capitalize() + "." if name in HELPERS else None
+    described = {**formula_words(FUNCTIONS), **BACKWARD_FORMS, **formula_words(FORMS)}
+    return {**described, **dict(backward_values(f)), **dict(forward_values(f))}.get(name)
 
 
 def describe_key(name: str, f: NativeFunction | None) -> str | None:
     """Return what a key of an entry for `f` means; None if it is neither an argument nor an output."""
     if name in FORMULA_KEYS:
-        return FORMULA_KEYS[name]
+        return formula_words(ENTRY)[name]
     if f is None:
         return None
     for argument in f.func.arguments.flat_all:
@@ -103,7 +78,7 @@ def backward_values(f: NativeFunction) -> Iterator[tuple[str, str]]:
     for argument in f.func.arguments.flat_all:
         yield argument.name, f"The argument `{argument}` of `{f.full_name}`, as it was in the call."
     yield from _outputs(f)
-    yield from _GRADIENTS.items()
+    yield from ((name, formula_words(_VALUES)[name]) for name in _GRADIENTS)
     for value in f.func.returns:
         if value.name is not None:
             yield f"grad_{value.name}", f"The gradient of the output `{value.name}`."

@@ -17,11 +17,10 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from opgen.data import read_page
+from opgen.data import read_sections, table_rows
 
 _PAGE = "reference/cli"
 _NAME = re.compile(r"(?<!\S)--?[\w-]+")
-_ESCAPED = re.compile(r"\\([|*<])")
 
 Row = tuple[str, str]
 
@@ -76,32 +75,19 @@ class Section(Struct, frozen=True):
         return {name: row for row in rows for name in _NAME.findall(row[0])}
 
 
-@cache
-def _sections() -> Mapping[str, str]:
-    """Return the text below each heading of the page."""
-    _, *parts = re.split(r"^##+ (.*)\n", read_page(_PAGE), flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2]))
-
-
-def _rows(text: str) -> Iterator[Row]:
-    for line in re.findall(r"^\| (?:`|\d)[^\n]* \|$", text, re.MULTILINE):
-        term, _, meaning = _ESCAPED.sub(r"\1", line[2:-2]).partition(" | ")
-        yield term.strip("`"), meaning
-
-
 def shared_options(heading: str) -> tuple[Row, ...]:
     """Return the options that commands share under a heading, such as `what is read`."""
-    return tuple(_rows(_sections()[heading.capitalize()]))
+    return tuple(table_rows(read_sections(_PAGE)[heading.capitalize()]))
 
 
 @cache
 def describe(name: str) -> Section:
     """Return what the page says of a command."""
-    text = _sections()[f"opgen {name}"]
+    text = read_sections(_PAGE)[f"opgen {name}"]
     usage, example = re.findall(r"^```\w+\n(.*)\n```$", text, re.MULTILINE)
     told = text.partition("```\n")[2].partition("\n| ")[0].strip()
     summary, _, description = told.partition("\n\n")
-    rows = list(_rows(text))
+    rows = list(table_rows(text))
     links = re.findall(r"\]\(([\w./-]+)\.md\)", text.rpartition("Read more: ")[2])
     return Section(
         name=name,

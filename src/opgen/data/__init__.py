@@ -6,13 +6,18 @@ checkout, and so in an editable install, in the top folder.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 # opgen is always installed unpacked, and importing importlib.resources takes 10 ms.
 _FOLDER = Path(__file__).resolve().parent
 _PACKAGE = _FOLDER.parent
 _CHECKOUT = _PACKAGE.parent.parent
+
+# A mark that a table or Markdown would read.
+_ESCAPED = re.compile(r"\\([|*<])")
 
 
 def find_folder(name: str) -> Path:
@@ -25,6 +30,20 @@ def read_page(name: str) -> str:
     """Return the text of a page of the documentation; its name is its path without the ending."""
     # The ends of lines of its examples are kept.
     return (find_folder("docs") / f"{name}.md").read_bytes().decode()
+
+
+@cache
+def read_sections(name: str) -> Mapping[str, str]:
+    """Return the text below each heading of a page."""
+    _, *parts = re.split(r"^##+ (.*)\n", read_page(name), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2]))
+
+
+def table_rows(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the two cells of each row, of the tables in a text, that begins with a number or with words of code."""
+    for line in re.findall(r"^\| (?:`|\d)[^\n]* \|$", text, re.MULTILINE):
+        term, _, meaning = _ESCAPED.sub(r"\1", line[2:-2]).partition(" | ")
+        yield term.strip("`"), meaning
 
 
 def read_text(name: str) -> str:

@@ -13,11 +13,10 @@ from msgspec import Struct
 from opgen.diagnostics import Diagnostics
 from opgen.lsp.documents import Analysis
 from opgen.lsp.navigation import (
-    DICT_DESCRIPTION,
-    TYPE_DESCRIPTIONS,
     kernel_names,
     known_types,
     library_types,
+    type_words,
 )
 from opgen.lsp.outline import Entry, Key, Outline
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS
@@ -26,14 +25,16 @@ from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, CustomClassType
 from opgen.parse.entries.keys import (
-    CLASS_KEYS,
+    CLASS,
+    ENTRY,
     EXISTING_DESCRIPTION,
     FALLTHROUGH_DESCRIPTION,
-    HEADER_KEYS,
+    HEADER,
     KEYS,
     PYTHON_DESCRIPTION,
     Kind,
     describe_dispatch_key,
+    described,
 )
 from opgen.pipeline.kernel_sources import Definition
 from opgen.pipeline.loading import read_tags
@@ -120,13 +121,13 @@ def _types(bases: Iterable[BaseTy], annotated: Iterable[str]) -> Iterator[Sugges
     for base in sorted(bases, key=lambda b: b is not BaseTy.Tensor):
         forms = [f"{base.name}{form}" for form in _FORMS]
         forms += annotated if base is BaseTy.Tensor else ()
-        yield from (Suggestion(name, Icon.Class, TYPE_DESCRIPTIONS[base]) for name in forms)
+        yield from (Suggestion(name, Icon.Class, type_words()[base.name]) for name in forms)
 
 
 def _library_types(registry: Registry | None) -> Iterator[Suggestion]:
     """Suggest the types of PyTorch's runtime parser, and the custom classes of the file's operators."""
     yield from _types(library_types(), _ANNOTATED_IN_LIBRARIES)
-    yield Suggestion("Dict(str, Tensor)", Icon.Class, DICT_DESCRIPTION)
+    yield Suggestion("Dict(str, Tensor)", Icon.Class, type_words()["Dict"])
     functions = () if registry is None else registry.functions
     used = {
         str(a.type)
@@ -237,7 +238,7 @@ def new_items(outline: Outline, dash: str, is_header: bool) -> Iterator[Suggesti
     """Suggest an entry, or the header of a file, if it has none."""
     yield Suggestion("- func: ", Icon.Property, "A new entry", f"{dash}func: ")
     if is_header and not any(e.is_header for e in outline.entries):
-        for name, text in sorted(HEADER_KEYS.items()):
+        for name, text in sorted(described(HEADER).items()):
             insert = f"{dash}{name}:" if name in _WITH_BLOCKS else f"{dash}{name}: "
             yield Suggestion(f"- {name}: ", Icon.Property, text, insert)
 
@@ -246,9 +247,9 @@ def in_entry(place: CursorContext) -> Iterator[Suggestion]:
     """Suggest what an entry of operators, or the header, may have at the cursor."""
     bare = _BARE.match(place.before)
     if bare is not None and len(place.before) - len(bare.group(3)) == place.entry.indent:
-        described = {name: key.description for name, key in KEYS.items()}
-        header = dict(sorted(HEADER_KEYS.items()))
-        yield from absent_keys(header if place.entry.is_header else described, place.entry)
+        header = dict(sorted(described(HEADER).items()))
+        keys = header if place.entry.is_header else described(ENTRY)
+        yield from absent_keys(keys, place.entry)
         return
     pair = _PAIR.match(place.before)
     column = len(place.before) - len(place.before.lstrip(" -"))
@@ -326,7 +327,7 @@ def _class_lines(place: CursorContext, key: Key) -> Iterator[Suggestion]:
         for name in sorted(used - declared):
             yield Suggestion(name, Icon.Class, insert=f"{name}:")
         return
-    for name, text in CLASS_KEYS.items():
+    for name, text in described(CLASS).items():
         yield Suggestion(name, Icon.Property, text, f"{name}: ")
 
 

@@ -9,13 +9,16 @@ from lsprotocol.types import CompletionItemKind as Icon
 
 from opgen.autograd.called_functions import (
     BACKWARD_FORMS,
-    FORMULA_HEADER_KEYS,
+    FORMS,
     FORMULA_KEYS,
     FORWARD_FORMS,
+    FUNCTIONS,
+    HEADER,
     HELPERS,
     backward_values,
     describe_key,
     describe_word,
+    formula_words,
     forward_values,
 )
 from opgen.autograd.differentiability import KEYS
@@ -86,7 +89,7 @@ def describe_formula_word(word: Word, known: Analysis | None) -> str | None:
     """Return the description of a word in Markdown; None if there is none."""
     f = operator_of(word.entry, known)
     if word.kind is Kind.header_key:
-        text = FORMULA_HEADER_KEYS.get(word.text)
+        text = formula_words(HEADER).get(word.text)
     elif word.kind is Kind.dispatch_key:
         key = DispatchKey.__members__.get(word.text)
         text = "Formulas for all backends without some of their own."
@@ -137,7 +140,7 @@ def new_items(_: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
     """Suggest the formulas of an operator, or the header of a file."""
     text = "The formulas of an operator"
     yield Suggestion("- name: ", Icon.Property, text, f"{dash}name: ")
-    for name, described in FORMULA_HEADER_KEYS.items() if is_header else ():
+    for name, described in formula_words(HEADER).items() if is_header else ():
         yield Suggestion(f"- {name}: ", Icon.Property, described, f"{dash}{name}: ")
 
 
@@ -146,7 +149,7 @@ def in_entry(place: CursorContext) -> Iterator[Suggestion]:
     pair = _PAIR.match(place.before)
     if place.entry.is_header:
         if pair is None:
-            yield from absent_keys(FORMULA_HEADER_KEYS, place.entry)
+            yield from absent_keys(formula_words(HEADER), place.entry)
         elif pair[1] == "namespace":
             names = dict.fromkeys(
                 e.namespace for o in place.outlines[1:] for e in o.entries if e.name
@@ -189,7 +192,7 @@ def _rows(place: CursorContext) -> Iterator[Suggestion]:
         described = {name: describe_key(name, f) or "" for name in (*arguments, *outputs)}
         yield from absent_keys(described, place.entry)
     if indent == place.entry.indent:
-        yield from absent_keys(FORMULA_KEYS, place.entry)
+        yield from absent_keys({n: describe_key(n, None) or "" for n in FORMULA_KEYS}, place.entry)
 
 
 def _formula(place: CursorContext, names: str) -> Iterator[Suggestion]:
@@ -199,13 +202,15 @@ def _formula(place: CursorContext, names: str) -> Iterator[Suggestion]:
         return
     arguments = {a.name for a in f.func.arguments.flat_all}
     is_backward = names.split(",")[0].strip() in arguments
-    values, forms = (
-        (backward_values(f), BACKWARD_FORMS) if is_backward else (forward_values(f), FORWARD_FORMS)
-    )
+    values, forms = backward_values(f), BACKWARD_FORMS
+    if not is_backward:
+        values = forward_values(f)
+        forms = {name: formula_words(FORMS)[name] for name in FORWARD_FORMS}
     if place.before.rstrip().endswith(":") or re.search(r":[ \t]+\w*$", place.before):
         yield from (Suggestion(name, Icon.Value, text) for name, text in forms.items())
     yield from (Suggestion(name, Icon.Value, text) for name, text in values)
-    yield from (Suggestion(name, Icon.Method, text) for name, text in sorted(HELPERS.items()))
+    told = ((name, formula_words(FUNCTIONS)[name]) for name in sorted(HELPERS))
+    yield from (Suggestion(name, Icon.Method, text) for name, text in told)
     functions = () if place.registry is None else place.registry.functions
     own = (g for g in functions if g.namespace == f.namespace)
     for name in sorted({str(cpp_name(g.func)) for g in own if not g.func.is_out_fn()}):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from lsprotocol import types
@@ -25,49 +26,19 @@ from opgen.lsp.protocol import Positions
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.types import BaseTy
 from opgen.parse.entries.keys import (
-    CLASS_KEYS,
+    CLASS,
+    ENTRY,
     EXISTING_DESCRIPTION,
     FALLTHROUGH_DESCRIPTION,
-    HEADER_KEYS,
-    KEYS,
+    HEADER,
     describe_dispatch_key,
+    described,
 )
 from opgen.pipeline import queries
 from opgen.pipeline.author_headers import find_cpp_text
 from opgen.pipeline.kernel_sources import Definition, find_definitions
 from opgen.pipeline.loading import read_tags
 
-TYPE_DESCRIPTIONS: Mapping[BaseTy, str] = {
-    BaseTy.Generator: "A random number generator; nearly always `Generator?`.",
-    BaseTy.ScalarType: "The element type of a tensor.",
-    BaseTy.Tensor: "A tensor. `Tensor(a!)` is written, `Tensor(a)` may share storage with a return "
-    "with the same letter, `Tensor?` may be None, `Tensor[]` is a list. Outside of `aten`, "
-    "`Tensor!` is also written.",
-    BaseTy.int: "A 64-bit integer. `int[2]` is a list of two, which may be passed as one integer.",
-    BaseTy.Dimname: "The name of a dimension.",
-    BaseTy.DimVector: "A list of dimensions or sizes; only in `precomputed`.",
-    BaseTy.float: "A double.",
-    BaseTy.str: "A string.",
-    BaseTy.bool: "True or False.",
-    BaseTy.Layout: "The layout of a tensor's elements: strided, sparse and so on.",
-    BaseTy.Device: "A device: CPU, Meta and so on, with an index.",
-    BaseTy.DeviceIndex: "The number of a device among those of its type.",
-    BaseTy.Scalar: "A number of any type. Type promotion treats it differently than a tensor.",
-    BaseTy.MemoryFormat: "The order in memory: `contiguous_format`, `channels_last`, "
-    "`preserve_format`.",
-    BaseTy.QScheme: "A quantization scheme.",
-    BaseTy.Storage: "The memory of a tensor's elements.",
-    BaseTy.Stream: "A queue of work for a device.",
-    BaseTy.SymInt: "A size: an integer, or a symbol that stands for one while tracing.",
-    BaseTy.SymBool: "True or False, or a symbol that stands for either while tracing.",
-    BaseTy.ConstQuantizerPtr: "The quantizer of a tensor.",
-    BaseTy.GraphModule: "A graph that a higher-order operator calls.",
-    BaseTy.Any: "A value of any type (outside of `aten`).",
-    BaseTy.complex: "A complex number of two doubles (outside of `aten`).",
-}
-DICT_DESCRIPTION = (
-    "A dictionary with the types of its keys and values: `Dict(str, Tensor)` (outside of `aten`)."
-)
 _CUSTOM_CLASS = "__torch__.torch.classes."
 
 _BASE = re.compile(r"\w+")
@@ -85,24 +56,27 @@ def library_types() -> tuple[BaseTy, ...]:
 
 def _describe_type(text: str) -> str | None:
     """Describe the type at the start of `text`; None if there is no such type."""
-    if text == "Dict":
-        return DICT_DESCRIPTION
     if text.startswith(_CUSTOM_CLASS):
         name = text[len(_CUSTOM_CLASS) :]
         return (
             f"The custom class `{name}`. The key `classes` names its C++ class (outside of `aten`)."
         )
     word = _BASE.match(text)
-    base = None if word is None else BaseTy.__members__.get(word.group())
-    return None if base is None else TYPE_DESCRIPTIONS[base]
+    return None if word is None else type_words().get(word.group())
+
+
+@cache
+def type_words() -> Mapping[str, str]:
+    """Return what types stand for, in Markdown, as docs/reference/schema.md says."""
+    return dict(data.table_rows(data.read_sections("reference/schema")["What types stand for"]))
 
 
 def hover_text(word: Word, known: Analysis | None) -> str | None:
     """Return the description of `word`; None if there is none. `known` may be the analysis of an older text."""
     match word.kind:
         case Kind.key:
-            key = KEYS.get(word.text)
-            return None if key is None else f"**{word.text}**: {key.description}"
+            text = described(ENTRY).get(word.text)
+            return None if text is None else f"**{word.text}**: {text}"
         case Kind.operator:
             return _operator(word.operator, known)
         case Kind.kernel:
@@ -121,7 +95,7 @@ def hover_text(word: Word, known: Analysis | None) -> str | None:
         case Kind.fallthrough:
             return f"**{word.text}**: {FALLTHROUGH_DESCRIPTION}"
         case Kind.header_key:
-            text = HEADER_KEYS.get(word.text) or CLASS_KEYS.get(word.text)
+            text = described(HEADER).get(word.text) or described(CLASS).get(word.text)
             return None if text is None else f"**{word.text}**: {text}"
         case Kind.formula_key | Kind.formula:
             return None

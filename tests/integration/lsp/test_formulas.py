@@ -68,8 +68,11 @@ def uri(server: Session) -> str:
     ("place", "begins"),
     [
         ("- name|space", "**namespace**: The namespace of the operators that are named"),
-        ("incl|ude", "**include**: A header that declares functions that formulas call"),
-        ("- na|me: scale", "**name**: The schema of the operator that the formulas are for"),
+        (
+            "incl|ude",
+            "**include**: A header, or a list of headers, that declare functions that formulas call",
+        ),
+        ("- na|me: scale", "**name**: The schema of an operator"),
         ("name: sc|ale", "**mylib::scale**"),
         ("name: low_high(Ten|sor", "**Tensor**"),
         ("  se|lf: scale_b", "**self**: The gradient of the argument `Tensor self`."),
@@ -80,7 +83,7 @@ def uri(server: Session) -> str:
         ("se|lf_t", "**self_t**: The tangent of the argument `self`"),
         ("other|_p", "**other_p**: The value of the argument `other`."),
         ("not_impl|emented", "**not_implemented**: An error that names the derivative"),
-        ("output_diff|er", "**output_differentiability**: For each output"),
+        ("output_diff|er", "**output_differentiability**: `True` or `False` for each output"),
         ("disp|atch:", "**dispatch**: Formulas for each key"),
         ("Def|ault:", "**Default**: Formulas for all backends"),
         ("Autograd|CUDA:", "**AutogradCUDA**"),

@@ -15,10 +15,12 @@ from opgen.emit.reports.json_schema import build_json_schema
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS
 from opgen.parse import builtin_tags
 from opgen.parse.entries.keys import (
-    CLASS_KEYS,
+    CLASS,
+    HEADER,
     HEADER_KEYS,
     KEYS,
     describe_dispatch_key,
+    described,
 )
 from opgen.pipeline import queries
 from support.entries import parse_native_functions
@@ -257,7 +259,9 @@ def test_everything_has_a_description(strict: jsonschema.Draft7Validator) -> Non
     """Editors show them on hover: keys, dispatch keys, tags."""
     keys = strict.schema["items"]["properties"]
     assert all(key["description"].endswith(".") for key in keys.values())
-    assert all(text.endswith(".") for text in (*HEADER_KEYS.values(), *CLASS_KEYS.values()))
+    assert all(
+        text.endswith(".") for text in (*described(HEADER).values(), *described(CLASS).values())
+    )
     texts = {describe_dispatch_key(key) for key in LIBRARY_DISPATCH_KEYS}
     assert len(texts) == len(LIBRARY_DISPATCH_KEYS)
     tags = keys["tags"]["anyOf"][0]

@@ -1,22 +1,36 @@
-"""docs/reference/keys.md explains every key, in the words that editors show."""
+"""The pages from which editors show what keys and words mean explain all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
-from opgen.parse.entries.keys import CLASS_KEYS, HEADER_KEYS, KEYS
-
-_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "keys.md"
-
-
-def table(texts: Mapping[str, str]) -> str:
-    rows = (f"| `{name}` | {text} |\n" for name, text in texts.items())
-    return f"| key | purpose |\n|---|---|\n{''.join(rows)}"
+from opgen.autograd.called_functions import FORMULA_KEYS, FORWARD_FORMS, HELPERS, formula_words
+from opgen.lsp.navigation import type_words
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.types import BaseTy
+from opgen.parse.entries.header import DERIVATIVES_KEYS
+from opgen.parse.entries.keys import (
+    CLASS,
+    CLASS_KEYS,
+    ENTRY,
+    HEADER,
+    HEADER_KEYS,
+    KEYS,
+    described,
+)
 
 
 def test_the_page_has_every_key() -> None:
-    page = _PAGE.read_text()
-    entry = {name: key.description for name, key in KEYS.items()}
-    for texts in (HEADER_KEYS, CLASS_KEYS, entry):
-        assert table(texts) in page, f"docs/reference/keys.md lacks\n{table(texts)}"
+    assert list(described(ENTRY)) == list(KEYS)
+    assert tuple(described(HEADER)) == HEADER_KEYS
+    assert tuple(described(CLASS)) == CLASS_KEYS
+    assert set(described("What a key is for")) <= {*DispatchKey.__members__}
+
+
+def test_the_page_of_formulas_has_every_word() -> None:
+    assert tuple(formula_words("The header")) == DERIVATIVES_KEYS
+    assert set(formula_words("Entries")) >= {*FORMULA_KEYS}
+    assert set(formula_words("Functions")) == {*HELPERS}
+    assert set(formula_words("Forward formulas")) >= {*FORWARD_FORMS}
+
+
+def test_the_page_of_schemas_has_every_type() -> None:
+    assert set(type_words()) == {*BaseTy.__members__, "Dict"}

@@ -677,7 +677,7 @@ class _NodeBuilder(Struct, dict=True):
                 text = text.replace(written, f"({written})")
         known = ("", "at", operator_namespace(self.info.func.namespace))
         declared = {name for _, name in self.context.formula_files.declared}
-        declared |= HELPERS.keys() - HELPERS_OF_ATEN
+        declared |= set(HELPERS) - HELPERS_OF_ATEN
         return FormulaCall(
             condition=condition,
             locals=tuple(locals),

@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from opgen.autograd.called_functions import FORMULA_HEADER_KEYS, FORMULA_KEYS
+from opgen.autograd import called_functions
+from opgen.autograd.called_functions import formula_words
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import DTYPE_CLASSES, ScalarType, UfuncKey, Variant
 from opgen.model.profile import TagSet
 from opgen.parse.entries.header import DERIVATIVES_KEYS
-from opgen.parse.entries.keys import CLASS_KEYS, HEADER_KEYS, KEYS, Key, Kind, describe_dispatch_key
+from opgen.parse.entries.keys import (
+    CLASS,
+    ENTRY,
+    HEADER,
+    HEADER_KEYS,
+    KEYS,
+    Key,
+    Kind,
+    describe_dispatch_key,
+    described,
+)
 
 Schema = dict[str, Any]
 
@@ -79,7 +90,7 @@ def _entry(tags: TagSet, own: Schema) -> Schema:
             name: {
                 **_value_schema(key, tags),
                 **own.get(name, {}),
-                **_words(key.description),
+                **_words(described(ENTRY)[name]),
             }
             for name, key in KEYS.items()
         },
@@ -87,6 +98,7 @@ def _entry(tags: TagSet, own: Schema) -> Schema:
 
 
 def _head() -> Schema:
+    words = {name: _words(text) for name, text in described(CLASS).items()}
     header: Schema = {"type": "string", "pattern": _HEADER}
     qualified: Schema = {"type": "string", "pattern": _QUALIFIED}
     one_class: Schema = {
@@ -94,10 +106,9 @@ def _head() -> Schema:
         "required": ["type", "header"],
         "additionalProperties": False,
         "properties": {
-            "type": {**qualified, **_words(CLASS_KEYS["type"])},
-            "header": {**header, **_words(CLASS_KEYS["header"])},
-            "define": {"type": ["string", "null"], "pattern": _QUALIFIED}
-            | _words(CLASS_KEYS["define"]),
+            "type": {**qualified, **words["type"]},
+            "header": {**header, **words["header"]},
+            "define": {"type": ["string", "null"], "pattern": _QUALIFIED, **words["define"]},
         },
     }
     shapes: Mapping[str, Schema] = {
@@ -116,7 +127,7 @@ def _head() -> Schema:
         "description": "The header: settings for the whole file.",
         "additionalProperties": False,
         "properties": {
-            name: {**shapes[name], **_words(text)} for name, text in HEADER_KEYS.items()
+            name: {**shapes[name], **_words(text)} for name, text in described(HEADER).items()
         },
     }
 
@@ -146,15 +157,12 @@ def build_tags_schema() -> Schema:
 
 def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
     """Return the schema of a derivatives.yaml. With `strict_torchgen`, there is no header."""
-    name = {
-        "type": "string",
-        "minLength": 1,
-        **_words(FORMULA_KEYS["name"]),
-    }
+    told = formula_words(called_functions.ENTRY)
+    name = {"type": "string", "minLength": 1, **_words(told["name"])}
     outputs = {
         "type": "array",
         "items": {"type": ["boolean", "string"]},
-        **_words(FORMULA_KEYS["output_differentiability"]),
+        **_words(told["output_differentiability"]),
     }
     formula = {
         "type": "string",
@@ -168,7 +176,7 @@ def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
         "type": "object",
         "propertyNames": {"pattern": "^(Default|Autograd[A-Za-z]+)$"},
         "additionalProperties": table,
-        **_words(FORMULA_KEYS["dispatch"]),
+        **_words(told["dispatch"]),
     }
     properties: Schema = {"name": name, "output_differentiability": outputs}
     entry: Schema = {
@@ -189,7 +197,7 @@ def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
         "anyOf": [{"required": [key]} for key in DERIVATIVES_KEYS],
     }
     described = _head()["properties"]
-    include = _words(FORMULA_HEADER_KEYS["include"])
+    include = _words(formula_words(called_functions.HEADER)["include"])
     head = {
         "type": "object",
         "properties": {

@@ -92,7 +92,7 @@ def split_header(
 
 def _is_header(node: Node, of_formulas: bool) -> TypeGuard[MappingNode]:
     """Return whether an item has a key of a header, perhaps a misspelt one, and no `func`, or `name` of formulas."""
-    name, keys = ("name", DERIVATIVES_KEYS) if of_formulas else ("func", tuple(HEADER_KEYS))
+    name, keys = ("name", DERIVATIVES_KEYS) if of_formulas else ("func", HEADER_KEYS)
     if not isinstance(node, MappingNode) or node.get(name) is not None:
         return False
     if any(node.get(key) is not None for key in keys):

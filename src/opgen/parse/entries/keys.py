@@ -1,6 +1,7 @@
 """The keys of an entry and of a file's header, in the order of the documentation.
 
-All of opgen takes them from here: `key_readers`, `opgen schema`, `format` and `dump`, editors, and docs/reference/keys.md.
+All of opgen takes them from here: `key_readers`, `opgen schema`, `format` and `dump`, and editors. What they mean is read
+from docs/reference/keys.md.
 The type of a key's value and its default are those of the field of `NativeFunction` with its name.
 
 Messages give advice on keys and values that do not exist: an `Advice`, or None if there is none.
@@ -14,13 +15,14 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from enum import Enum, auto
+from functools import cache
 
 from msgspec import Struct
 
+from opgen.data import read_sections, table_rows
 from opgen.diagnostics.suggestions import meant, shorten
 from opgen.model.cpp_words import is_identifier
 from opgen.model.dispatch_key import (
-    COMPOSITE_DISPATCH_KEYS,
     STRUCTURED_DISPATCH_KEYS,
     DispatchKey,
 )
@@ -78,176 +80,65 @@ class Key(Struct, frozen=True):
 
     kind: Kind
     rank: int
-    description: str
     of: Users = Users.all
     choice: Choice | None = None
 
 
 KEYS: Mapping[str, Key] = {
-    "func": Key(
-        Kind.schema,
-        0,
-        "The operator's schema: `name.overload(arguments) -> returns`, as in "
-        "`add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.",
-    ),
-    "doc": Key(
-        Kind.doc,
-        1,
-        "The operator's documentation, in C++ headers, in Python stubs and in `help()`, instead of the comment directly "
-        'above the entry; `""` is none (opgen only).',
-        of=Users.opgen,
-    ),
-    "variants": Key(
-        Kind.variants,
-        9,
-        "The forms in C++ and Python: a `function`, a `method` of Tensor, or both. Default: `function`.",
-    ),
-    "structured": Key(
-        Kind.flag,
-        6,
-        "The out= operator of a group whose kernels share one meta function, which checks arguments "
-        "and creates outputs, so that kernels only compute. On a functional operator without an out= "
-        "variant: the meta function creates views of arguments, or new tensors that a kernel fills (opgen only). With "
-        "`autogen`, the functional operator stands for all variants (opgen only).",
-    ),
-    "structured_delegate": Key(
-        Kind.operator_name,
-        7,
-        "The structured operator that implements this one, as in `add.out`. This one needs no kernel.",
-    ),
-    "structured_inherits": Key(
-        Kind.class_name,
-        8,
-        "The base class of the structured kernel's C++ class, as in `TensorIteratorBase`.",
-    ),
-    "precomputed": Key(
-        Kind.precomputed,
-        10,
-        "The values that the meta function passes to the kernels: `argument -> type name, ...` replaces an "
-        "argument, and a last line without an arrow adds parameters.",
-    ),
-    "dispatch": Key(
-        Kind.dispatch,
-        14,
-        "The kernel for each dispatch key. Without a table there is one kernel, with the operator's "
-        "name, for `CompositeImplicitAutograd`. Outside of `aten`, a row may also be an existing "
-        "function, `::ns::fn`, `fallthrough`, or `python`.",
-    ),
-    "autogen": Key(
-        Kind.operator_names,
-        23,
-        "Variants to generate: functional or out= operators without an entry. On a structured functional operator "
-        "outside of `aten`: `f.out`, or `f.out, f_`, which its kernels serve, too (opgen only).",
-    ),
-    "tags": Key(Kind.tags, 20, "Properties of the operator: one tag of tags.yaml, or a list."),
-    "device_check": Key(
-        Kind.choice,
-        3,
-        "Whether all tensors must be on one device. Default: `ExactSame`.",
-        choice=Choice(DeviceCheckType, "E0205"),
-    ),
-    "device_guard": Key(
-        Kind.flag,
-        12,
-        "Whether the kernel runs with the device of its tensors as the current device. Default: true.",
-    ),
-    "python_module": Key(
-        Kind.module,
-        5,
-        "The module of PyTorch's Python binding: `nn`, `linalg`, `fft`, `special`, `sparse`, `nested`.",
-    ),
-    "category_override": Key(
-        Kind.any_string,
-        4,
-        "For PyTorch's own tables. It does not change the generated code.",
-    ),
-    "cpp_no_default_args": Key(
-        Kind.strings,
-        13,
-        "Arguments that have a default in the schema, but none in the C++ signature.",
-    ),
-    "use_const_ref_for_mutable_tensors": Key(
-        Kind.flag, 2, "Whether written tensors are passed as `const Tensor&`, not `Tensor&`."
-    ),
-    "manual_kernel_registration": Key(
-        Kind.flag, 22, "Whether only the schema is registered, and kernels are registered by hand."
-    ),
-    "manual_cpp_binding": Key(
-        Kind.flag,
-        21,
-        "Whether the C++ function or method is written by hand. The operator is generated.",
-    ),
-    "fake": Key(
-        Kind.fake,
-        15,
-        "The result of the operator for tensors without data, instead of a Meta kernel: a Python expression over "
-        "its arguments, `torch` and `new_size()`, which stands for a size that depends on data (opgen only, for "
-        "target `torch` with `--python`).",
-        of=Users.libraries,
-    ),
-    "fake_module": Key(
-        Kind.module,
-        16,
-        "The Python module whose import registers the fake kernel of this operator: PyTorch accepts it from no other (opgen "
-        "only, for target `torch`).",
-        of=Users.libraries,
-    ),
+    "func": Key(Kind.schema, 0),
+    "doc": Key(Kind.doc, 1, of=Users.opgen),
+    "variants": Key(Kind.variants, 9),
+    "structured": Key(Kind.flag, 6),
+    "structured_delegate": Key(Kind.operator_name, 7),
+    "structured_inherits": Key(Kind.class_name, 8),
+    "precomputed": Key(Kind.precomputed, 10),
+    "dispatch": Key(Kind.dispatch, 14),
+    "autogen": Key(Kind.operator_names, 23),
+    "tags": Key(Kind.tags, 20),
+    "device_check": Key(Kind.choice, 3, choice=Choice(DeviceCheckType, "E0205")),
+    "device_guard": Key(Kind.flag, 12),
+    "python_module": Key(Kind.module, 5),
+    "category_override": Key(Kind.any_string, 4),
+    "cpp_no_default_args": Key(Kind.strings, 13),
+    "use_const_ref_for_mutable_tensors": Key(Kind.flag, 2),
+    "manual_kernel_registration": Key(Kind.flag, 22),
+    "manual_cpp_binding": Key(Kind.flag, 21),
+    "fake": Key(Kind.fake, 15, of=Users.libraries),
+    "fake_module": Key(Kind.module, 16, of=Users.libraries),
     "effects": Key(
         Kind.choice,
         17,
-        "`ordered`: calls do something outside of tensors (write a log, communicate), so compilers keep every call, in "
-        "the order of the program (opgen only, for target `torch` with `--python`).",
         of=Users.libraries,
         choice=Choice(EffectType, "E0258", "the only value is 'ordered'"),
     ),
     "alias_analysis": Key(
         Kind.choice,
         18,
-        "What TorchScript assumes of the operator: `from_schema` (the default), `conservative` (it may write each "
-        "argument, as PyTorch assumes where it infers a schema from a C++ function), `pure_function` (opgen only, for "
-        "target `torch`).",
         of=Users.libraries,
         choice=Choice(
             AliasAnalysisKind, "E0260", f"PyTorch has {', '.join(AliasAnalysisKind.__members__)}"
         ),
     ),
-    "strict_autograd": Key(
-        Kind.flag,
-        19,
-        "Whether an operator whose functions all exist already (`::ns::fn`) has opgen's rules for autograd, not those of "
-        "PyTorch: a gradient without a formula is an error, and writes are counted. Other operators always have them "
-        "(opgen only, for target `torch`).",
-        of=Users.libraries,
-    ),
-    "ufunc_inner_loop": Key(
-        Kind.inner_loops,
-        11,
-        "The inner loops of generated CPU and CUDA kernels: `name (element types)`, or a mapping with "
-        "the purpose of each as its key.",
-    ),
+    "strict_autograd": Key(Kind.flag, 19, of=Users.libraries),
+    "ufunc_inner_loop": Key(Kind.inner_loops, 11),
 }
 
 # The keys of a file's header, its first item (opgen only).
-HEADER_KEYS: Mapping[str, str] = {
-    "namespace": "The namespace of the operators in this file that are written without one.",
-    "include": "The headers, one or a list, that declare the existing functions (`::ns::fn`) in this file's dispatch "
-    "tables.",
-    "fragment": "Whether other libraries may also define operators of the same namespace: `True` in "
-    "each of them. For target `torch`.",
-    "classes": "The C++ class of each custom class: `ns.C` is "
-    "`__torch__.torch.classes.ns.C` in schemas. For target `torch`.",
-    "fake_module": "The `fake_module` of the entries in this file that name none.",
-}
+HEADER_KEYS = ("namespace", "include", "fragment", "classes", "fake_module")
 KEY_ORDER = (
     *(name for name in HEADER_KEYS if name not in KEYS),
     *sorted(KEYS, key=lambda name: KEYS[name].rank),
 )
-CLASS_KEYS: Mapping[str, str] = {
-    "type": "The C++ class, a `torch::CustomClassHolder`, with its namespaces.",
-    "header": "The header that declares the class.",
-    "define": "A function that takes a `torch::Library&` and registers the class. Without it, the "
-    "class is registered elsewhere.",
-}
+CLASS_KEYS = ("type", "header", "define")
+# Where docs/reference/keys.md has them.
+ENTRY, HEADER, CLASS = "An entry", "The header", "A class of `classes`"
+
+
+@cache
+def described(heading: str) -> Mapping[str, str]:
+    """Return what keys mean, in Markdown: those in the table below a heading of the page."""
+    return dict(table_rows(read_sections("reference/keys")[heading]))
+
 
 # Values of a dispatch table that are not kernels of the library's author.
 FALLTHROUGH_DESCRIPTION = "No kernel: a call continues at the next dispatch key."
@@ -258,43 +149,14 @@ EXISTING_DESCRIPTION = (
     "An existing C++ function, which is called directly. A header of `include` declares it."
 )
 
-_COMPOSITE_DESCRIPTIONS: Mapping[DispatchKey, str] = {
-    DispatchKey.CompositeImplicitAutograd: "serves every backend and is differentiable, because it "
-    "calls differentiable operators",
-    DispatchKey.CompositeImplicitAutogradNestedTensor: "serves nested tensors, as "
-    "CompositeImplicitAutograd serves others",
-    DispatchKey.CompositeExplicitAutograd: "serves every backend; its derivative is defined separately",
-    DispatchKey.CompositeExplicitAutogradNonFunctional: "serves every backend except those that take "
-    "only functional operators",
-}
-
-
-# Keys that are not backends, but may be in dispatch tables of libraries.
-_OTHER_DESCRIPTIONS: Mapping[DispatchKey, str] = {
-    DispatchKey.BackendSelect: "chooses the backend of a call without tensors, and calls the operator again",
-    DispatchKey.ADInplaceOrView: "tells autograd about views and writes, below its formulas",
-    DispatchKey.Autograd: "computes gradients on every backend",
-    DispatchKey.AutogradOther: "computes gradients on backends without an autograd key of their own",
-    DispatchKey.Functionalize: "replaces the operator by one that writes no argument, while a program is traced",
-    DispatchKey.Python: "serves tensors of Python classes",
-    DispatchKey.Tracer: "records the call for torch.jit.trace",
-    DispatchKey.Fake: "serves tensors that have sizes but no data",
-    DispatchKey.Conjugate: "serves tensors with a pending conjugation",
-    DispatchKey.Negative: "serves tensors with a pending negation",
-    DispatchKey.FuncTorchBatched: "serves tensors that vmap has batched",
-    DispatchKey.FuncTorchBatchedDecomposition: "replaces the operator under vmap",
-}
 _AUTOGRAD, _AUTOCAST = "Autograd", "Autocast"
 
 
 def describe_dispatch_key(key: DispatchKey) -> str:
     """Describe the purpose of a kernel for `key` in a sentence."""
-    if key in COMPOSITE_DISPATCH_KEYS:
-        return f"The kernel {_COMPOSITE_DESCRIPTIONS[key]}."
-    if key in _OTHER_DESCRIPTIONS:
-        return f"The kernel {_OTHER_DESCRIPTIONS[key]}."
-    if key is DispatchKey.Meta:
-        return "The kernel for tensors without data: it computes sizes and types only."
+    told = described("What a key is for").get(key.name)
+    if told is not None:
+        return told
     if key.name.startswith(_AUTOGRAD):
         return f"The kernel that computes gradients for tensors of {key.name[len(_AUTOGRAD) :]}."
     if key.name.startswith(_AUTOCAST):
