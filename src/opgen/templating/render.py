@@ -26,7 +26,7 @@ class Renderer:
         if not file.template.endswith(".j2"):
             return (runtime_dir() / file.template).read_text(encoding="utf-8")
         text = self._template(file.template).render(file=file)
-        if file.template.endswith((".h.j2", ".cpp.j2")):
+        if file.template.endswith(".cpp.j2"):
             text = number_lines(text)
         # Documented functions of a stub have a blank line after them.
         return f"{text.rstrip(chr(10))}\n" if text.endswith("\n\n") else text
