@@ -14,7 +14,7 @@
 #include "operator_call.h"
 #include "opgen/core/error.h"
 #include "opgen/core/local_keys.h"
-#include "opgen/device/block_provider.h"
+#include "opgen/device/allocator.h"
 #include "opgen/device/device_guard.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"

@@ -8,6 +8,7 @@
 #include "opgen/composite.h"
 #include "opgen/core/parallel.h"
 #include "opgen/cpu/convert_element.h"
+#include "opgen/cpu/dim_mask.h"
 #include "opgen/tensor/memory_overlap.h"
 #include "opgen/tensor/resize.h"
 #include "tensors.h"

@@ -6,8 +6,8 @@
 #include "opgen/cpu/loops.h"
 #include "opgen/dispatch_macros.h"
 #include "opgen/kernel_macros.h"
+#include "opgen/register.h"
 #include "opgen/registration/apart_out.h"
-#include "opgen/structured.h"
 #include "opgen/tensor/resize.h"
 #include "tensors.h"
 

@@ -15,7 +15,7 @@ _TORCH = REPOSITORY / "runtime/torch/include/opgen"
 _STABLE = REPOSITORY / "runtime/torch_stable/include/opgen"
 _SHARED = [
     _RUNTIME / name
-    for name in ("cpu/loops.h", "cpu/parallel_reduce.h", "cpu/random.h", "tensor/dim_mask.h")
+    for name in ("cpu/loops.h", "cpu/parallel_reduce.h", "cpu/random.h", "cpu/dim_mask.h")
 ]
 _HEADERS = {
     "runtime": [
@@ -32,6 +32,7 @@ _HEADERS = {
         *_SHARED,
         _TORCH / "core/parallel.h",
         _TORCH / "cpu/cpu_generator.h",
+        _TORCH / "cpu/dim_mask.h",
         *(_TORCH / name for name in ("tensor_functions.h", "tensor/empty.h", "tensor/resize.h")),
     ],
 }

@@ -1,4 +1,4 @@
-// boxing.h: entrance to dispatch/boxing.h.
+// boxing.h: entrance to registration/boxing.h.
 #pragma once
 
-#include "opgen/dispatch/boxing.h"
+#include "opgen/registration/boxing.h"

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/dispatch/boxing.h"
+#include "opgen/registration/boxing.h"
 #include "opgen/structured/structured.h"
 
 namespace opgen {

@@ -7,4 +7,5 @@
 #include "opgen/registration/kernel_adapters.h"
 #include "opgen/registration/kernel_stubs.h"
 #include "opgen/registration/meta_kernel.h"
-#include "opgen/structured/structured.h"
+#include "opgen/registration/served_kernels.h"
+#include "opgen/registration/structured_view.h"

@@ -9,8 +9,8 @@
 #include "objects.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/cpu/element.h"
+#include "opgen/cpu/print.h"
 #include "opgen/tensor/copy.h"
-#include "opgen/tensor/print.h"
 
 namespace opgen::python {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "autograd/tensors_of.h"
 #include "autograd/view_part.h"
-#include "dispatch/tensors_of.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/autograd/inplace_or_view.h"

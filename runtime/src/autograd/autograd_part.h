@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "opgen/autograd/autograd.h"
-#include "opgen/tensor/tensor_parts.h"
+#include "tensor/tensor_parts.h"
 
 namespace opgen::autograd::internal {
 

@@ -7,8 +7,8 @@
 
 #include "autograd/autograd_part.h"
 #include "autograd/node_extras.h"
+#include "autograd/tensors_of.h"
 #include "autograd/view_part.h"
-#include "dispatch/tensors_of.h"
 #include "opgen/autograd/inplace_or_view.h"
 #include "opgen/autograd/primitives.h"
 #include "opgen/dispatch/dispatcher.h"

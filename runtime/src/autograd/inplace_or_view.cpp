@@ -1,14 +1,14 @@
 // inplace_or_view.cpp: the runtime's own fallback for ADInplaceOrView, driven by alias annotations.
 #include "opgen/autograd/inplace_or_view.h"
 
+#include "autograd/tensors_of.h"
 #include "autograd/view_part.h"
-#include "dispatch/tensors_of.h"
 #include "opgen/autograd/grad_mode.h"
 #include "opgen/core/small_vector.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/schema/function_schema.h"
-#include "opgen/tensor/tensor_parts.h"
 #include "schema/alias_plan.h"
+#include "tensor/tensor_parts.h"
 
 namespace opgen {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "opgen/autograd/inplace_or_view.h"
-#include "opgen/dispatch/tracked_call.h"
-#include "opgen/tensor/tensor_parts.h"
+#include "opgen/registration/tracked_call.h"
+#include "tensor/tensor_parts.h"
 
 namespace opgen {
 

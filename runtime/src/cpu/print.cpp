@@ -8,9 +8,9 @@
 #include "core/text.h"
 #include "opgen/core/dispatch.h"
 #include "opgen/cpu/element.h"
+#include "opgen/cpu/print.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"
-#include "opgen/tensor/print.h"
 
 namespace opgen {
 

@@ -13,7 +13,6 @@
 namespace opgen {
 
 namespace detail {
-constinit Atomic<const TrackingHooks*> tracking_hooks = nullptr;
 thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.raw_repr(),
                                                          ~std::uint64_t(0)};
 }  // namespace detail
@@ -131,16 +130,6 @@ void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel, D
 void throw_stack_size(const Stack& stack, std::size_t expected) {
   OPGEN_CHECK(false, "the kernel takes ", expected, " arguments, but the stack has ", stack.size());
   __builtin_unreachable();
-}
-
-void throw_tuple_size(std::size_t expected, std::size_t got) {
-  OPGEN_CHECK_TYPE(false, "expected a tuple of ", expected, " values, got one of ", got);
-  __builtin_unreachable();
-}
-
-void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_t expected) {
-  OPGEN_CHECK(stack.size() == expected, slot.name, ": a boxed kernel returned ", stack.size(),
-              " results, but the schema declares ", expected);
 }
 
 }  // namespace detail

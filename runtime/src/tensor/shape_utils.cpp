@@ -13,15 +13,6 @@ DimVector maybe_wrap_dims(IntArrayRef dims, std::int64_t ndim, bool wrap_scalar)
   return wrapped;
 }
 
-DimMask make_dim_mask(OptionalIntArrayRef dims, std::int64_t ndim, bool empty_means_none) {
-  return detail::dim_mask(dims, ndim, empty_means_none,
-                          [](std::int64_t dim, std::int64_t n) { return maybe_wrap_dim(dim, n); });
-}
-
-DimVector shape_from_dim_mask(IntArrayRef sizes, DimMask mask, bool keepdim) {
-  return detail::shape_of_mask<DimVector>(sizes, mask, keepdim);
-}
-
 }  // namespace opgen::tensor_functions
 
 namespace opgen::detail {

@@ -8,7 +8,6 @@
 #include <new>
 
 #include "device/cpu_cache_impl.h"
-#include "opgen/device/block_provider.h"
 #include "tensor/tensor_pool.h"
 
 namespace opgen {

@@ -10,9 +10,9 @@
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/shape_utils.h"
 #include "opgen/tensor/stride_order.h"
-#include "opgen/tensor/tensor_parts.h"
 #include "tensor/negative_strides.h"
 #include "tensor/row_major.h"
+#include "tensor/tensor_parts.h"
 #include "tensor/tensor_pool.h"
 
 namespace opgen {

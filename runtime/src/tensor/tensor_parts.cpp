@@ -1,6 +1,6 @@
 // tensor_parts.cpp: attaches a part to a tensor. If two threads do so at once, the first one's part
 // is used.
-#include "opgen/tensor/tensor_parts.h"
+#include "tensor/tensor_parts.h"
 
 #include <memory>
 

@@ -7,7 +7,7 @@
 #include "core/pool.h"
 #include "opgen/core/atomic.h"
 #include "opgen/tensor/tensor_impl.h"
-#include "opgen/tensor/tensor_parts.h"
+#include "tensor/tensor_parts.h"
 
 namespace opgen {
 

@@ -3,8 +3,8 @@
 
 #include <unordered_map>
 
+#include "autograd/tensors_of.h"
 #include "core/thread_value.h"
-#include "dispatch/tensors_of.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/inplace_or_view.h"
 #include "opgen/autograd/primitives.h"

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "autograd/tensors_of.h"
 #include "core/thread_value.h"
-#include "dispatch/tensors_of.h"
 #include "opgen/device/blocking.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/schema/function_schema.h"
 #include "opgen/tensor/tensor.h"
-#include "opgen/tensor/tensor_parts.h"
+#include "tensor/tensor_parts.h"
 
 namespace opgen {
 

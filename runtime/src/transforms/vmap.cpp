@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "dispatch/tensors_of.h"
+#include "autograd/tensors_of.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/primitives.h"
 #include "opgen/schema/function_schema.h"
-#include "opgen/tensor/tensor_parts.h"
 #include "schema/alias_plan.h"
 #include "schema/boxed_kernel.h"
+#include "tensor/tensor_parts.h"
 
 namespace opgen::batching {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <memory>
 
-#include "opgen/tensor/tensor_parts.h"
+#include "tensor/tensor_parts.h"
 
 namespace opgen {
 

@@ -158,7 +158,7 @@ def test_only_native_vectors_by_value_are_warned_of(tmp_path: Path) -> None:
         "V root(V x) { return select(~(x < V(0)), opgen::vec::exp2(x), x); }\n"
         "#ifdef NATIVE\n"
         "typedef float Native __attribute__((vector_size(32)));\n"
-        "Native twice(Native x) { return x + x; }\n"
+        "Native twice(Native x) { return x + x; } float first(float* x) { return twice(*(Native*)x)[0]; }\n"
         "#endif\n"
     )
     for compiler in compilers():

@@ -13,7 +13,7 @@
 
 #include "opgen/autograd/forward.h"
 #include "opgen/autograd/saved.h"
-#include "opgen/dispatch/tracked_call.h"
+#include "opgen/registration/tracked_call.h"
 
 namespace opgen::autograd {
 

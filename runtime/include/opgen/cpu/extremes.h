@@ -55,7 +55,7 @@ struct ExtremesFold {
       typename V::Mask any{};
       for (std::int64_t k = 0; k < chains; ++k) {
         const V x = V::load(at + i + k * V::size);
-        any = any | (nan ? (x != x) : (x == wanted));
+        any |= nan ? (x != x) : (x == wanted);
       }
       std::int64_t bits[words];
       std::memcpy(bits, &any, sizeof bits);

@@ -29,6 +29,7 @@
 
 #include "opgen/core/atomic.h"
 #include "opgen/core/parallel.h"
+#include "opgen/cpu/dim_mask.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/cpu/parallel_reduce.h"
 #include "opgen/cpu/reduction_loops.h"

@@ -206,11 +206,21 @@ struct Vec {
   OPGEN_ALWAYS_INLINE friend Vec operator^(const Vec& a, const Vec& b) noexcept {
     return of(a.values ^ b.values);
   }
-  OPGEN_ALWAYS_INLINE Vec operator~() const noexcept { return of(~values); }
+  OPGEN_ALWAYS_INLINE Vec& operator|=(const Vec& other) noexcept {
+    return *this = *this | other;
+  }
+  OPGEN_ALWAYS_INLINE Vec& operator&=(const Vec& other) noexcept {
+    return *this = *this & other;
+  }
+  OPGEN_ALWAYS_INLINE Vec operator~() const noexcept {
+    return of(~values);
+  }
   OPGEN_ALWAYS_INLINE Vec operator<<(int count) const noexcept {
     return of((Native)((Wrapped)values << count));
   }
-  OPGEN_ALWAYS_INLINE Vec operator>>(int count) const noexcept { return of(values >> count); }
+  OPGEN_ALWAYS_INLINE Vec operator>>(int count) const noexcept {
+    return of(values >> count);
+  }
 
  private:
   using Wrapped = typename detail::WrappingVector<T, bytes>::type;

@@ -90,7 +90,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> scale_of(const typename Floats<bytes>::Mask& s
 }
 // The same for n from -1022 to 1023.
 template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> wide_scale_of(const typename Doubles<bytes>::Mask& shifted) noexcept {
+OPGEN_ALWAYS_INLINE Doubles<bytes> wide_scale_of(
+    const typename Doubles<bytes>::Mask& shifted) noexcept {
   return Doubles<bytes>::from_bits((shifted << 52) + (std::int64_t(1023) << 52));
 }
 #ifdef OPGEN_ROWS_AVX512
@@ -231,8 +232,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> narrowed(const Doubles<bytes>& lower,
   } else if constexpr (bytes == 32) {
     return V::of(__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7));
   } else {
-    return V::of(__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-                                         14, 15));
+    return V::of(
+        __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   }
 }
 template <class Mask>

@@ -1,4 +1,5 @@
-// allocator.h: Allocator, the source of the bytes of storages: one per device type.
+// allocator.h: Allocator, the source of the bytes of storages: one per device type; BlockProvider,
+// another source of the memory of large storages on the CPU.
 #pragma once
 
 #include <cstddef>
@@ -36,5 +37,16 @@ OPGEN_API void set_allocator(DeviceType type, Allocator* allocator) noexcept;
 // Throws Error if the type has none.
 [[nodiscard]] OPGEN_API Allocator* get_allocator(DeviceType type);
 [[nodiscard]] OPGEN_API Allocator* find_allocator(DeviceType type) noexcept;
+
+// ---- Memory of another framework ----
+
+// Sets `block`, whose device is set already, to memory aligned to at least 64 bytes. Returns false
+// if it has none for this thread. May be called on any thread.
+using BlockProvider = bool (*)(std::size_t bytes, DataPtr& block);
+
+// From now on, `provider` is asked for the memory of storages of more than 32 KiB before the
+// runtime's own allocator. Returns the provider that it replaces, or null; it must ask that one in
+// turn.
+OPGEN_API BlockProvider exchange_block_provider(BlockProvider provider) noexcept;
 
 }  // namespace opgen

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "opgen/dispatch/boxing.h"
+#include "opgen/dispatch/kernel_function.h"
 
 namespace opgen {
 
@@ -55,8 +55,8 @@ class OPGEN_API OperatorHandle {
   void callBoxed(Stack& stack) const { call_boxed(stack); }
   void redispatchBoxed(DispatchKeySet keys, Stack& stack) const { redispatch_boxed(keys, stack); }
 
-  // Returns a typed handle. Throws Error if a kernel or the library's own handle has a different
-  // signature.
+  // Returns a handle that takes C++ arguments (schema/typed_handle.h). Throws Error if a kernel or
+  // the library's own handle has a different signature.
   template <class Signature>
   [[nodiscard]] TypedOperatorHandle<Signature> typed() const {
     check_signature(typeid(Signature));
@@ -70,26 +70,6 @@ class OPGEN_API OperatorHandle {
   [[nodiscard]] OperatorSlot& slot() const noexcept;
 
   OperatorEntry* entry_;
-};
-
-template <class R, class... A>
-class TypedOperatorHandle<R(A...)> : public OperatorHandle {
- public:
-  explicit TypedOperatorHandle(OperatorEntry* entry) noexcept : OperatorHandle(entry) {}
-
-  R call(A... arguments) const {
-    return detail::call<R, A...>(typed_slot(), std::forward<A>(arguments)...);
-  }
-  R redispatch(DispatchKeySet keys, A... arguments) const {
-    return detail::dispatch<R, A...>(typed_slot(), keys, std::forward<A>(arguments)...);
-  }
-
- private:
-  // The operator's own slot, with the boxing of this signature.
-  [[nodiscard]] OperatorSlot typed_slot() const noexcept {
-    const OperatorSlot& own = slot();
-    return {own.name, own.overload_name, &boxing<R(A...)>, own.table.load_acquire(), entry_};
-  }
 };
 
 // Returns the fallback's kernel for an operator with this schema, or a fallthrough if there is

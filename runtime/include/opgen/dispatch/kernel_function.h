@@ -26,7 +26,7 @@ struct KernelFunction {
 
   Kind kind = Kind::Missing;
   // Whether this is the boxed kernel for ADInplaceOrView. C++ calls then do its work without a
-  // stack (call_tracked in boxing.h).
+  // stack (call_tracked in registration/boxing.h).
   bool tracks = false;
   // Whether this is a kernel for a key of autograd that calls skip if no tensor may need a
   // gradient.
@@ -84,6 +84,7 @@ namespace detail {
                                                           DispatchKeySet& keys);
 OPGEN_API void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel,
                                  DispatchKeySet keys, Stack& stack);
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_stack_size(const Stack& stack, std::size_t expected);
 
 }  // namespace detail
 }  // namespace opgen

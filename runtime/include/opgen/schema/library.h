@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "opgen/core/loading.h"
-#include "opgen/dispatch/dispatcher.h"
 #include "opgen/dispatch/own_tensor.h"
 #include "opgen/schema/cpp_signature.h"
+#include "opgen/schema/typed_handle.h"
 
 namespace opgen {
 

@@ -8,12 +8,6 @@
 //       resizes them
 //   Inplace<K, Impl, Op, SelfPos>
 //       throws Error if shape, dtype or device would change
-//   View<K, Impl, Op, Bases>
-//       makes views of arguments as meta declares them; runs impl if there is one
-//   InplaceView<K, Impl, Op, SelfPos>
-//       sets the sizes and strides of self as meta declares them
-//   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
-//       the same on any device that has a kernel for OutOp
 //
 // If K is Meta, only meta runs. These templates are instantiated for every operator, so code that
 // does not depend on an operator's types is compiled into the runtime.
@@ -66,29 +60,6 @@ class WrittenOutputs final : private OutputTensors<N>, public Sink {
  private:
   TensorBase* given_[N];
 };
-
-// Views of arguments, and new tensors where `bases` has a null.
-template <std::size_t N>
-class ViewOutputs final : private OutputTensors<N>, public ViewSink {
- public:
-  template <class... B>
-  explicit ViewOutputs(DispatchKey key, B... bases) noexcept
-      : ViewSink(this->tensors, bases_, key), bases_{bases...} {}
-  [[nodiscard]] Tensor& tensor(std::size_t i) noexcept { return this->tensors[i]; }
-
- private:
-  const TensorBase* bases_[N];
-};
-
-// Returns the argument of which an output is a view; null for position -1.
-template <int Position, class Arguments>
-const TensorBase* base_of(const Arguments& arguments) noexcept {
-  if constexpr (Position < 0) {
-    return nullptr;
-  } else {
-    return &std::get<Position>(arguments);
-  }
-}
 
 template <class A>
 void visit_argument(const A& argument, std::size_t position, VisitTensor* visit, void* context) {
@@ -148,13 +119,6 @@ void set_call(Outputs& outputs, const Arguments& arguments) noexcept {
     outputs.set_call(call, &arguments);
   }
 }
-
-// The key for which an operator runs; Meta if its class has only a meta function.
-template <DispatchKey K, class Impl>
-inline constexpr DispatchKey kRunAs = requires {
-  &Impl::impl;
-}
-? K : DispatchKey::Meta;
 
 template <class Op, class A>
 void check_input_device(std::optional<Device>& common, const A& argument, std::size_t position) {
@@ -288,91 +252,4 @@ struct Inplace<K, Impl, Op, SelfPos, R(A...)> {
   }
 };
 
-// For each output, the position of the argument of which it is a view; -1 for a new tensor.
-template <int... Positions>
-struct Bases {};
-
-template <DispatchKey K, class Impl, class Op, class B, class Signature = typename Op::schema>
-struct View;
-template <DispatchKey K, class Impl, class Op, int... B, class R, class... A>
-struct View<K, Impl, Op, Bases<B...>, R(A...)> {
-  static R call(A... arguments) {
-    detail::check_input_devices<K, Impl, Op>(arguments...);
-    constexpr std::make_index_sequence<sizeof...(B)> all{};
-    const std::tuple<A&...> given(arguments...);
-    detail::ViewOutputs<sizeof...(B)> outputs(K, detail::base_of<B>(given)...);
-    Impl op;
-    detail::run_structured<detail::kRunAs<K, Impl>, Op>(op, outputs, all, arguments...);
-    return detail::take_outputs<R>(outputs, all);
-  }
-};
-
-template <DispatchKey K, class Impl, class Op, std::size_t SelfPos,
-          class Signature = typename Op::schema>
-struct InplaceView;
-template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
-struct InplaceView<K, Impl, Op, SelfPos, R(A...)> {
-  static R call(A... arguments) {
-    detail::check_input_devices<K, Impl, Op>(arguments...);
-    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<1> outputs(K, OutputSink::Kind::InplaceView, self);
-    Impl op;
-    detail::run_structured<detail::kRunAs<K, Impl>, Op>(op, outputs, std::index_sequence<0>{},
-                                                        arguments...);
-    return detail::return_outputs<R>(self);
-  }
-};
-
-template <class Meta, class Op, class OutOp, class Signature = typename Op::schema>
-struct CompositeFunctional;
-template <class Meta, class Op, class OutOp, class R, class... A>
-struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
-  static R call(A... arguments) {
-    constexpr std::make_index_sequence<Meta::opgen_outputs> all{};
-    detail::FunctionalOutputs<Meta::opgen_outputs> outputs(
-        DispatchKey::CompositeExplicitAutogradNonFunctional);
-    Meta op;
-    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, all, arguments...);
-    const auto fill = [&]<std::size_t... O>(std::index_sequence<O...>) {
-      OutOp::call(arguments..., outputs.tensor(O)...);
-    };
-    fill(all);
-    return detail::take_outputs<R>(outputs, all);
-  }
-};
-
-template <class Meta, class Op, class OutOp, std::size_t SelfPos,
-          class Signature = typename Op::schema>
-struct CompositeInplace;
-template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
-struct CompositeInplace<Meta, Op, OutOp, SelfPos, R(A...)> {
-  static R call(A... arguments) {
-    const std::tuple<A&...> all(arguments...);
-    auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Meta::opgen_outputs, detail::WrittenSink<Meta>> outputs(
-        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
-    detail::set_call<Meta, Op, sizeof...(A), SelfPos, SelfPos>(outputs, all);
-    Meta op;
-    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, std::index_sequence<0>{},
-                                                  arguments...);
-    OutOp::call(arguments..., outputs.tensor(0));
-    outputs.finish();
-    return detail::return_outputs<R>(self);
-  }
-};
-
-// View and InplaceView without the operator (see served_kernels.h).
-template <DispatchKey K, class Impl, int... Positions>
-struct ViewKernel {
-  template <class Op>
-  using Of = View<K, Impl, Op, Bases<Positions...>>;
-};
-template <DispatchKey K, class Impl, std::size_t SelfPos = 0>
-struct InplaceViewKernel {
-  template <class Op>
-  using Of = InplaceView<K, Impl, Op, SelfPos>;
-};
-
 }  // namespace opgen
-
-#include "opgen/structured/served_kernels.h"  // needs the templates above

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "opgen/core/memory_format.h"
+#include "opgen/core/enumerations.h"
 #include "opgen/core/scalar.h"
 #include "opgen/core/scalar_type.h"
 #include "opgen/device/device.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "opgen/core/array_ref.h"
-#include "opgen/core/memory_format.h"
+#include "opgen/core/enumerations.h"
 #include "opgen/core/scalar.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/tensor_options.h"

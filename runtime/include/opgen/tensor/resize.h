@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "opgen/core/array_ref.h"
-#include "opgen/core/memory_format.h"
+#include "opgen/core/enumerations.h"
 
 namespace opgen {
 

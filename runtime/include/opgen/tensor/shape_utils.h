@@ -1,19 +1,12 @@
 // shape_utils.h: arithmetic on sizes and strides for meta functions and kernels.
-//   maybe_wrap_dim, maybe_wrap_dims, make_dim_mask, shape_from_dim_mask:
-//   dimensions infer_size: the shape to which two shapes broadcast, or the size for a view's -1
-//   is_expandable_to, infer_expand_geometry, expand_view, as_strided
-//   contiguous_strides, strides_for_format, infer_dense_strides, computeStride
-//   multiply_integers, check_sizes_nonnegative, checked_storage_bytes,
-//   storage_elements
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "opgen/core/array_ref.h"
-#include "opgen/core/memory_format.h"
+#include "opgen/core/enumerations.h"
 #include "opgen/core/small_vector.h"
-#include "opgen/tensor/dim_mask.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {
@@ -22,13 +15,6 @@ namespace tensor_functions {
 
 [[nodiscard]] OPGEN_API DimVector maybe_wrap_dims(IntArrayRef dims, std::int64_t ndim,
                                                   bool wrap_scalar = true);
-
-// See dim_mask.h.
-[[nodiscard]] OPGEN_API DimMask make_dim_mask(OptionalIntArrayRef dims, std::int64_t ndim,
-                                              bool empty_means_none = false);
-// Returns the shape of a reduction over the masked dimensions.
-[[nodiscard]] OPGEN_API DimVector shape_from_dim_mask(IntArrayRef sizes, DimMask mask,
-                                                      bool keepdim);
 
 [[nodiscard]] OPGEN_API bool is_expandable_to(IntArrayRef shape, IntArrayRef desired) noexcept;
 

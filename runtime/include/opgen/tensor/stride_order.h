@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "opgen/core/array_ref.h"
-#include "opgen/core/memory_format.h"
+#include "opgen/core/enumerations.h"
 #include "opgen/core/small_vector.h"
 
 namespace opgen::detail {

@@ -7,8 +7,7 @@
 
 #include "opgen/core/array_ref.h"
 #include "opgen/core/dispatch_key_set.h"
-#include "opgen/core/layout.h"
-#include "opgen/core/memory_format.h"
+#include "opgen/core/enumerations.h"
 #include "opgen/core/ref.h"
 #include "opgen/core/scalar_type.h"
 #include "opgen/device/device.h"

@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "opgen/core/dispatch_key_set.h"
-#include "opgen/core/layout.h"
-#include "opgen/core/memory_format.h"
+#include "opgen/core/enumerations.h"
 #include "opgen/core/scalar_type.h"
 #include "opgen/device/device.h"
 #include "opgen/tensor/promotion.h"

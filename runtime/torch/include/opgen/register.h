@@ -16,7 +16,7 @@
 #include "opgen/dispatch/operator.h"
 #include "opgen/dispatch/registration.h"
 #include "opgen/registration/meta_kernel.h"
-#include "opgen/structured/structured.h"
+#include "opgen/registration/served_kernels.h"
 #include "opgen/stub.h"
 #include "opgen/symbolic/symbolic_iterator.h"
 

@@ -5,7 +5,6 @@
 
 #include <ATen/InferSize.h>
 #include <ATen/MemoryOverlap.h>
-#include <ATen/WrapDimUtils.h>
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/empty_like_ops.h>
 #include <ATen/ops/from_blob.h>
@@ -19,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "opgen/tensor/dim_mask.h"
+#include "opgen/cpu/dim_mask.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/resize.h"
 #include "opgen/tensor/storage_bytes.h"
@@ -242,7 +241,6 @@ inline void check_sizes_nonnegative(IntArrayRef sizes) {
                                    DimVector(new_sizes.begin(), new_sizes.end()));
 }
 
-using at::maybe_wrap_dim;
 [[nodiscard]] inline DimVector maybe_wrap_dims(IntArrayRef dims, std::int64_t ndim,
                                                bool wrap_scalar = true) {
   DimVector wrapped;
@@ -250,14 +248,6 @@ using at::maybe_wrap_dim;
   return wrapped;
 }
 
-[[nodiscard]] inline DimMask make_dim_mask(OptionalIntArrayRef dims, std::int64_t ndim,
-                                           bool empty_means_none = false) {
-  return detail::dim_mask(dims, ndim, empty_means_none,
-                          [](std::int64_t dim, std::int64_t n) { return maybe_wrap_dim(dim, n); });
-}
-[[nodiscard]] inline DimVector shape_from_dim_mask(IntArrayRef sizes, DimMask mask, bool keepdim) {
-  return detail::shape_of_mask<DimVector>(sizes, mask, keepdim);
-}
 // For symbolic sizes, as in a meta function. This is a template, so that a list in braces means
 // numbers.
 template <std::same_as<SymIntArrayRef> Sizes>

@@ -4,4 +4,5 @@
 #include "opgen/dispatch/registration_tables.h"
 #include "opgen/registration/backend_select.h"
 #include "opgen/registration/kernel_adapters.h"
-#include "opgen/structured/structured.h"
+#include "opgen/registration/served_kernels.h"
+#include "opgen/registration/structured_view.h"

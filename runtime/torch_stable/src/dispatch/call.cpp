@@ -7,7 +7,7 @@
 
 #include "shim.h"
 
-#include "opgen/dispatch/boxing.h"
+#include "opgen/registration/boxing.h"
 #include "opgen/symbolic/fake_call.h"
 #include "opgen/symbolic/fake_tensor.h"
 

@@ -1,5 +1,5 @@
 // error.h: the runtime's exceptions and checks. At the end of a kernel they become exceptions that
-// PyTorch turns into Python's (dispatch/boxing.h).
+// PyTorch turns into Python's (registration/boxing.h).
 #pragma once
 
 #include "../../../../include/opgen/core/error.h"

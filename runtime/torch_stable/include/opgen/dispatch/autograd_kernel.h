@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "opgen/core/macros.h"
-#include "opgen/dispatch/boxing.h"
 #include "opgen/dispatch/schema_text.h"
+#include "opgen/registration/boxing.h"
 
 namespace opgen::detail {
 

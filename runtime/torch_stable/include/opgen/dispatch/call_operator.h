@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "opgen/dispatch/boxing.h"
+#include "opgen/registration/boxing.h"
 
 namespace opgen {
 

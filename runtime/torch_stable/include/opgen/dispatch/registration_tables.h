@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "opgen/dispatch/autograd_kernel.h"
-#include "opgen/dispatch/boxing.h"
 #include "opgen/dispatch/operator.h"
+#include "opgen/registration/boxing.h"
 
 namespace opgen {
 

@@ -10,8 +10,7 @@
 #include <cstdint>
 
 #include "opgen/core/array_ref.h"
-#include "opgen/core/layout.h"
-#include "opgen/core/memory_format.h"
+#include "opgen/core/enumerations.h"
 #include "opgen/core/ref.h"
 #include "opgen/core/scalar_type.h"
 #include "opgen/core/sym_int.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "opgen/dispatch/kernel_function.h"
-#include "opgen/dispatch/tracked_call.h"
+#include "opgen/registration/tracked_call.h"
 
 namespace opgen::detail {
 
@@ -281,7 +281,6 @@ void note_reference(T& argument, Tensor** references, std::size_t& count) {
   }
 }
 
-[[noreturn]] OPGEN_API OPGEN_COLD void throw_stack_size(const Stack& stack, std::size_t expected);
 OPGEN_API void check_result_count(const OperatorSlot& slot, const Stack& stack,
                                   std::size_t expected);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "opgen/dispatch/ivalue.h"
-#include "opgen/dispatch/tracked_call.h"
+#include "opgen/registration/tracked_call.h"
 
 namespace opgen::detail {
 

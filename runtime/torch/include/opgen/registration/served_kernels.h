@@ -2,4 +2,4 @@
 // the runtime.
 #pragma once
 
-#include "../../../../include/opgen/structured/served_kernels.h"
+#include "../../../../include/opgen/registration/served_kernels.h"

@@ -1,10 +1,10 @@
-// served_kernels.h: the class templates of structured.h without the operator. Registrations use
-// them to name kernels: `kernel<Op>(OutKernel<K, Impl>())`. structured.h includes it.
+// served_kernels.h: class templates of structured operators without the operator. Registrations use
+// them to name kernels: `kernel<Op>(OutKernel<K, Impl>())`.
 #pragma once
 
 #include <cstddef>
 
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured_composite.h"
 
 namespace opgen {
 

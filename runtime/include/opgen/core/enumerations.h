@@ -1,0 +1,66 @@
+// enumerations.h: Layout, MemoryFormat, QScheme and Reduction. Their numbers are PyTorch's.
+#pragma once
+
+#include <cstdint>
+
+#include "opgen/core/error.h"
+
+namespace opgen {
+
+// The arrangement of a tensor's elements in its storage.
+enum class Layout : std::int8_t {
+  Strided = 0,
+  Sparse = 1,
+  SparseCsr = 2,
+  Mkldnn = 3,
+  SparseCsc = 4,
+  SparseBsr = 5,
+  SparseBsc = 6,
+  Jagged = 7,
+};
+
+inline constexpr Layout kStrided = Layout::Strided;
+inline constexpr Layout kSparse = Layout::Sparse;
+inline constexpr Layout kSparseCsr = Layout::SparseCsr;
+inline constexpr Layout kMkldnn = Layout::Mkldnn;
+
+[[nodiscard]] constexpr const char* toString(Layout layout) noexcept {
+  constexpr const char* names[] = {"Strided",   "Sparse",    "SparseCsr", "Mkldnn",
+                                   "SparseCsc", "SparseBsr", "SparseBsc", "Jagged"};
+  return names[static_cast<int>(layout)];
+}
+inline void append_message(Message& message, Layout layout) {
+  message.append(toString(layout));
+}
+
+// An order of strides, requested or detected.
+enum class MemoryFormat : std::int8_t {
+  Contiguous = 0,
+  Preserve = 1,
+  ChannelsLast = 2,
+  ChannelsLast3d = 3,
+};
+
+[[nodiscard]] constexpr const char* toString(MemoryFormat format) noexcept {
+  constexpr const char* names[] = {"Contiguous", "Preserve", "ChannelsLast", "ChannelsLast3d"};
+  return names[static_cast<int>(format)];
+}
+inline void append_message(Message& message, MemoryFormat format) {
+  message.append(toString(format));
+}
+
+// The mapping of quantized values to real ones. The runtime passes it on without interpreting it.
+enum class QScheme : std::uint8_t {
+  PerTensorAffine = 0,
+  PerChannelAffine = 1,
+  PerTensorSymmetric = 2,
+  PerChannelSymmetric = 3,
+  PerChannelAffineFloatQparams = 4,
+};
+
+// The values of `int reduction` arguments of losses.
+namespace Reduction {
+enum Reduction { None = 0, Mean = 1, Sum = 2 };
+}
+
+}  // namespace opgen
