@@ -148,6 +148,11 @@ _OTHERS: Mapping[BaseTy, tuple[str, ...]] = MappingProxyType(
 )
 
 
+_NAMED = {
+    BaseTy.Device: "device",
+    BaseTy.Layout: "layout",
+    BaseTy.MemoryFormat: "memory_format",
+}
 # Shapes whose letters stand for the same size in all tensors of a call: products of matrices, batches, tables.
 _LETTERS = (
     *("a b", "a b", "b c", "b c", "a c", "a", "b", "c"),
@@ -229,12 +234,8 @@ class SpecDraw(Making):
             return None if word == "none" else GeneratorSpec(self.choices.integer(1, 99))
         if type.name is BaseTy.ScalarType:
             return Named("dtype", self.dtype if word == "main" else word)
-        if type.name is BaseTy.Device:
-            return Named("device", word)
-        if type.name is BaseTy.Layout:
-            return Named("layout", word)
-        if type.name is BaseTy.MemoryFormat:
-            return Named("memory_format", word)
+        if type.name in _NAMED:
+            return Named(_NAMED[type.name], word)
         if type.name is BaseTy.complex:
             return self.choices.number(-2, 2)
         return word
