@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -15,39 +15,27 @@ from opgen.model.function_schema import Argument
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 
-class Choices(Protocol):
-    """A source of choices."""
+class Choices:
+    """A source of choices: independent random ones."""
+
+    def __init__(self, generator: random.Random) -> None:
+        self._random = generator
 
     def integer(self, low: int, high: int) -> int:
         """Return an integer from `low` to `high`."""
+        return self._random.randint(low, high)
 
     def number(self, low: float, high: float) -> float:
         """Return a number from `low` to `high`."""
+        return self._random.uniform(low, high)
 
     def choice(self, choices: Sequence[Any]) -> Any:
         """Return one of some values; the first ones are the simplest."""
+        return self._random.choice(choices)
 
     def chance(self, probability: float) -> bool:
         """Return True with this probability."""
-
-
-class RandomChoices(Choices):
-    """Independent random choices."""
-
-    def __init__(self, generator: random.Random) -> None:
-        self.random = generator
-
-    def integer(self, low: int, high: int) -> int:
-        return self.random.randint(low, high)
-
-    def number(self, low: float, high: float) -> float:
-        return self.random.uniform(low, high)
-
-    def choice(self, choices: Sequence[Any]) -> Any:
-        return self.random.choice(choices)
-
-    def chance(self, probability: float) -> bool:
-        return self.random.random() < probability
+        return self._random.random() < probability
 
 
 Plan: TypeAlias = dict[str, tuple[str, ...]]
@@ -91,21 +79,52 @@ class Undrawable(Exception):
     """No value of a type can be drawn: the author has to name some."""
 
 
-class Making(Protocol):
-    """Makes the arguments of one call. `base` is the shape that most of its tensors have."""
+class Making:
+    """Makes the arguments of one call. `base` is the shape that most of its tensors have.
+
+    Authors call its methods in the `make` of a Domain, also `tensor` and `integers`.
+    """
 
     base: tuple[int, ...]
 
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+
+    def integer(self, low: int, high: int) -> int:
+        """Return an integer from `low` to `high`."""
+        return self.choices.integer(low, high)
+
+    def number(self, low: float, high: float) -> float:
+        """Return a number from `low` to `high`."""
+        return self.choices.number(low, high)
+
+    def choice(self, choices: Sequence[Any]) -> Any:
+        """Return one of some values."""
+        return self.choices.choice(choices)
+
+    def chance(self, probability: float) -> bool:
+        """Return True with this probability."""
+        return self.choices.chance(probability)
+
+    def yes(self) -> bool:
+        """Return True in half of the calls."""
+        return self.chance(0.5)
+
+    # What drawers call.
+
     def size(self, letter: str) -> int:
         """Return the size that a letter stands for in this call."""
+        raise NotImplementedError
 
     def tensor_of(
         self, shape: tuple[int, ...], words: Sequence[str], values: Between | None
     ) -> Any:
         """Return a tensor. `words` are those of the plan after the shape: its dtype, and the kind of its elements."""
+        raise NotImplementedError
 
     def other(self, type: BaseType, words: Sequence[str]) -> Any:
         """Return a value of a type that is neither a tensor nor a number."""
+        raise NotImplementedError
 
 
 class Vocabulary(Struct, frozen=True):
@@ -344,7 +363,7 @@ _STEP = 0.02
 _SPAN = 2.0
 
 
-class Draw(RandomChoices):
+class Draw(Making):
     """Draws the arguments of one call. All elements of all its tensors are distinct."""
 
     def __init__(
@@ -352,7 +371,8 @@ class Draw(RandomChoices):
     ) -> None:
         self._tensors = tensors
         self.dtype = dtype
-        super().__init__(generator)
+        super().__init__(Choices(generator))
+        self.random = generator
         self._used: set[int] = set()
         rank = generator.choice(RANKS) if rank is None else rank
         self.base: tuple[int, ...] = ()
@@ -384,10 +404,6 @@ class Draw(RandomChoices):
         numbers = [self.random.randrange(low, below) for _ in range(prod(shape))]
         return self._make(numbers, shape, "int64")
 
-    def yes(self) -> bool:
-        """Return True in half of the calls."""
-        return self.chance(0.5)
-
     # What drawers call.
 
     def tensor_of(
@@ -397,12 +413,6 @@ class Draw(RandomChoices):
             low, high = (0, 3) if values is None else (int(values.low), int(values.high) + 1)
             return self.integers(*shape, low=low, below=high)
         return self.tensor(*shape, dtype=words[0], values=values)
-
-    def size(self, letter: str) -> int:
-        raise AssertionError("no letters are in the vocabulary")
-
-    def other(self, type: BaseType, words: Sequence[str]) -> Any:
-        raise AssertionError("no other types are in the vocabulary")
 
     # How the values are made.
 
@@ -451,4 +461,4 @@ class GradientDrawer(Drawer):
         def begin(plan: Plan) -> Draw:
             return Draw(tensors, dtype, self.random, len(plan[""]) if "" in plan else None)
 
-        super().__init__(arguments, RandomChoices(self.random), Vocabulary(dtypes), begin, domain)
+        super().__init__(arguments, Choices(self.random), Vocabulary(dtypes), begin, domain)

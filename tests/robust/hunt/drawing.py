@@ -35,30 +35,11 @@ FAR = tuple(sorted({number for number in EXTREMES if abs(number) >= 2**31 - 1}))
 NUMBERS = (
     *(0, 1, -1, 2, 0.5, -0.0, True, False, 300, -129, 70000, 2**24 + 1, 2**31, 2**32, 2**53 + 1),
     *(-(2**31) - 1, 2**62, 2**63 - 1, -(2**63), 1e-40, 1e39, -1e300, 1e308, 3.7, -3.7),
-    *(
-        float("inf"),
-        float("-inf"),
-        float("nan"),
-        1j,
-        complex(2, -3),
-        complex("nan"),
-        complex(1e300, 1),
-    ),
+    *(float("inf"), float("-inf"), float("nan"), 1j, 2 - 3j, complex("nan"), complex(1e300, 1)),
 )
 # Replacements for any argument.
 ODD: tuple[Value, ...] = (
-    None,
-    "",
-    "mean",
-    1.5,
-    True,
-    2**63,
-    2**64,
-    -(2**63) - 1,
-    (),
-    (1,),
-    1j,
-    float("nan"),
+    *(None, "", "mean", 1.5, True, 2**63, 2**64, -(2**63) - 1, (), (1,), 1j, float("nan")),
 )
 
 # Arguments that normalisations write, although their schemas do not say so.
@@ -188,19 +169,16 @@ class Change:
             return False
         one, other = pair
         onto, place = self.tensors[one], self.tensors[other]
-        if (
-            self.buffers[onto.buffer].dtype != self.buffers[place.buffer].dtype
-            and self.random.random() < 0.8
-        ):
+        is_mixed = self.buffers[onto.buffer].dtype != self.buffers[place.buffer].dtype
+        if is_mixed and self.random.random() < 0.8:
             return False
         chosen = self.random.random()
         strides, offset = place.strides, place.offset
         if chosen < 0.3 and place.sizes == onto.sizes:
             strides, offset = onto.strides, onto.offset
         elif chosen < 0.6:
-            strides, offset = contiguous_strides(place.sizes), self.random.choice(
-                (0, 0, 1, 1, 2, 3)
-            )
+            strides = contiguous_strides(place.sizes)
+            offset = self.random.choice((0, 0, 1, 1, 2, 3))
         elif chosen < 0.7:
             strides, offset = contiguous_strides(place.sizes)[::-1], 0
         return self._put(other, replace(place, buffer=onto.buffer, strides=strides, offset=offset))
@@ -231,9 +209,8 @@ class Change:
             case 3:
                 strides = [s * 2 for s in strides]
             case 4 if strides:
-                strides[self.random.randrange(len(strides))] = self.random.choice(
-                    (0, 1, 1, 2, 3, 5, 7)
-                )
+                at = self.random.randrange(len(strides))
+                strides[at] = self.random.choice((0, 1, 1, 2, 3, 5, 7))
             case _:
                 offset = place.offset + self.random.choice((1, 1, 2, 3, 17))
                 return self._put(number, replace(place, offset=offset))
@@ -257,9 +234,8 @@ class Change:
             case 3 if self.is_view:
                 sizes[at], strides[at] = self.random.choice((2**31, 2**33, 2**40, 2**62)), 0
             case _:
-                sizes[at], strides[at] = self.random.choice((33, 70, 200)), self.random.choice(
-                    (0, 1)
-                )
+                sizes[at] = self.random.choice((33, 70, 200))
+                strides[at] = self.random.choice((0, 1))
         return self._put(number, replace(place, sizes=tuple(sizes), strides=tuple(strides)))
 
     def dims(self) -> bool:
@@ -326,14 +302,10 @@ class Change:
     def ints(self) -> list[tuple[str, int]]:
         """Return where the ints are: the argument's name, and the index in its list or -1."""
         found = []
-        for name, argument in self.types.items():
-            if _base(argument.type) not in _INTS or name not in self.arguments:
-                continue
+        for name in self._given(*_INTS):
             value = self.arguments[name]
-            if isinstance(value, tuple):
-                found += [(name, at) for at in range(len(value))]
-            else:
-                found.append((name, -1))
+            places = range(len(value)) if isinstance(value, tuple) else (-1,)
+            found += [(name, at) for at in places]
         return found
 
     def set_int(self, path: tuple[str, int], number: int) -> None:
@@ -341,148 +313,109 @@ class Change:
 
     def number(self) -> bool:
         """Replace an int, or an int in a list, by an extreme number."""
-        names = [n for n, a in self.types.items() if _base(a.type) in _INTS and n in self.arguments]
+        random, names = self.random, self._given(*_INTS)
         if not names:
             return False
-        name = self.random.choice(names)
+        name = random.choice(names)
         value = self.arguments[name]
         if isinstance(value, tuple) or _is_list(self.types[name].type):
             items = list(value) if isinstance(value, tuple) else []
-            match self.random.randrange(4):
+            match random.randrange(4):
                 case 0 if items:
-                    del items[self.random.randrange(len(items))]
+                    del items[random.randrange(len(items))]
                 case 1 if len(items) < 70:
-                    more = self.random.choice((1, 1, 2, 65, 70))
-                    items += [items[-1] if items and self.random.random() < 0.5 else 1] * more
+                    more = random.choice((1, 1, 2, 65, 70))
+                    items += [items[-1] if items and random.random() < 0.5 else 1] * more
                 case 2 if items:
-                    items[self.random.randrange(len(items))] = items[
-                        self.random.randrange(len(items))
-                    ]
+                    items[random.randrange(len(items))] = random.choice(items)
                 case _:
-                    if not items:
-                        items = [0]
-                    items[self.random.randrange(len(items))] = self.random.choice(EXTREMES)
+                    items = items or [0]
+                    items[random.randrange(len(items))] = random.choice(EXTREMES)
             self.arguments[name] = tuple(items)
-        elif isinstance(value, int) and self.random.random() < 0.4:
-            self.arguments[name] = value + self.random.choice((-2, -1, 1, 2))
+        elif isinstance(value, int) and random.random() < 0.4:
+            self.arguments[name] = value + random.choice((-2, -1, 1, 2))
         else:
-            self.arguments[name] = self.random.choice(EXTREMES)
+            self.arguments[name] = random.choice(EXTREMES)
         return True
 
     def scalar(self) -> bool:
         """Replace a scalar: by a large number, None, or a number of another kind."""
-        wanted = (BaseTy.Scalar, BaseTy.float)
-        names = [
-            n for n, a in self.types.items() if _base(a.type) in wanted and n in self.arguments
-        ]
-        if not names:
-            return False
-        name = self.random.choice(names)
-        if isinstance(self.arguments[name], tuple):
-            count = self.random.choice((0, 1, 2, 3))
-            self.arguments[name] = tuple(self.random.choice(NUMBERS) for _ in range(count))
-        else:
-            self.arguments[name] = self.random.choice(NUMBERS)
-        return True
+        return self._change(lambda _: self.random.choice(NUMBERS), BaseTy.Scalar, BaseTy.float)
 
     def flag(self) -> bool:
         """Replace a bool or a dtype by another."""
-        names = [
-            n
-            for n, a in self.types.items()
-            if _base(a.type) in (BaseTy.bool, BaseTy.ScalarType) and n in self.arguments
-        ]
-        if not names:
-            return False
-        name = self.random.choice(names)
-        if _base(self.types[name].type) is BaseTy.bool:
-            if isinstance(self.arguments[name], tuple):
-                self.arguments[name] = tuple(
-                    self.random.random() < 0.5 for _ in self.arguments[name]
-                )
-            else:
-                self.arguments[name] = not self.arguments[name]
-        else:
-            self.arguments[name] = self.random.choice((*DTYPES, None))
-        return True
+        dtypes = (*DTYPES, None)
+        if self.random.random() < 0.5:
+            return self._change(lambda _: self.random.choice(dtypes), BaseTy.ScalarType)
+        return self._change(lambda value: not value, BaseTy.bool)
 
     def lists(self) -> bool:
         """Change a list of tensors: fewer, more, others, or none."""
-        names = [
-            n
-            for n, a in self.types.items()
-            if _is_list(a.type)
-            and _base(a.type) is BaseTy.Tensor
-            and isinstance(self.arguments.get(n), tuple)
-        ]
+        random = self.random
+        names = [n for n in self._given(BaseTy.Tensor) if isinstance(self.arguments[n], tuple)]
         if not names:
             return False
-        name = self.random.choice(names)
+        name = random.choice(names)
         items = list(self.arguments[name])
         every = [self._at(path) for path in self._paths()]
-        match self.random.randrange(5):
+        match random.randrange(5):
             case 0 if items:
-                del items[self.random.randrange(len(items))]
+                del items[random.randrange(len(items))]
             case 1 if every:
-                items.insert(self.random.randrange(len(items) + 1), self.random.choice(every))
+                items.insert(random.randrange(len(items) + 1), random.choice(every))
             case 2 if items and every:
-                items[self.random.randrange(len(items))] = self.random.choice(every)
+                items[random.randrange(len(items))] = random.choice(every)
             case 3:
                 items = []
             case _:
-                items = items * self.random.choice((2, 2, 3, 8))
+                items = items * random.choice((2, 2, 3, 8))
         self.arguments[name] = tuple(items)
         return True
 
     def out(self) -> bool:
         """Make an output an input, or let it overlap one, have no elements, or have another shape or dtype."""
+        random = self.random
         outs = [p for p in self._paths() if p[0] in self._written()]
         if not outs:
             return False
-        path = self.random.choice(outs)
+        path = random.choice(outs)
         number = self._at(path).tensor
         place = self.tensors[number]
-        others = [p for p in self._paths() if p != path]
         buffer = self.buffers[place.buffer]
-        chosen = self.random.randrange(7)
-        if chosen == 0 and others:
-            self._replace(path, self._at(self.random.choice(others)))
-            return True
-        if chosen in (1, 2) and others:
-            onto = self.tensors[self._at(self.random.choice(others)).tensor]
-            if self.buffers[onto.buffer].dtype != buffer.dtype and self.random.random() < 0.7:
-                onto_dtype = self.buffers[onto.buffer].dtype
-                self.notes.append(f"out of {onto_dtype}")
-            shift = self.random.choice((0, 0, 1, 2, 3))
+        chosen = random.randrange(7)
+        others = [p for p in self._paths() if p != path]
+        if others and chosen in (0, 1, 2, 5):
+            other = self._at(random.choice(others))
+            onto = self.tensors[other.tensor]
+            if chosen == 0:
+                self._replace(path, other)
+                return True
+            if chosen == 5 and place.sizes:
+                # An empty output overlapping an input would have to be resized there.
+                self._replace_place(path, Place(onto.buffer, (0,), (1,), 0))
+                return True
+            dtype = self.buffers[onto.buffer].dtype
+            if dtype != buffer.dtype and random.random() < 0.7:
+                self.notes.append(f"out of {dtype}")
+            shift = random.choice((0, 0, 1, 2, 3))
             strides = onto.strides if onto.sizes == place.sizes else contiguous_strides(place.sizes)
-            offset = onto.offset + shift
-            return self._put(
-                number, replace(place, buffer=onto.buffer, strides=strides, offset=offset)
-            )
+            moved = replace(place, strides=strides, offset=onto.offset + shift)
+            return self._put(number, replace(moved, buffer=onto.buffer))
         if chosen == 3:
             self.buffers.append(Buffer(buffer.dtype, b""))
             self._replace_place(path, Place(len(self.buffers) - 1, (0,), (1,), 0))
             return True
         if chosen == 4:
-            sizes = tuple(
-                self.random.choice((0, 1, 2, 3, 5)) for _ in range(self.random.randrange(4))
-            )
+            sizes = tuple(random.choice((0, 1, 2, 3, 5)) for _ in range(random.randrange(4)))
             return self._put(number, replace(place, sizes=sizes, strides=contiguous_strides(sizes)))
-        if chosen == 5 and place.sizes and others:
-            # An empty output overlapping an input would have to be resized there.
-            onto = self.tensors[self._at(self.random.choice(others)).tensor]
-            self._replace_place(path, Place(onto.buffer, (0,), (1,), 0))
-            return True
-        self.buffers.append(buffer.as_dtype(self.random.choice(DTYPES).name))
+        self.buffers.append(buffer.as_dtype(random.choice(DTYPES).name))
         return self._put(number, replace(place, buffer=len(self.buffers) - 1))
 
     def odd(self) -> bool:
         """Pass a value that the argument's type does not allow, or only just allows."""
-        name = self.random.choice(list(self.arguments) or [""])
-        if not name:
-            return False
-        self.arguments[name] = self.random.choice(ODD)
-        return True
+        if self.arguments:
+            self.arguments[self.random.choice(list(self.arguments))] = self.random.choice(ODD)
+        return bool(self.arguments)
 
     def leave_out(self) -> bool:
         """Leave out an argument with a default."""
@@ -495,6 +428,23 @@ class Change:
         return True
 
     # Helpers of the changes.
+
+    def _given(self, *types: BaseTy) -> list[str]:
+        """Return the arguments of some types that are given, alone or in lists."""
+        return [n for n, a in self.types.items() if _base(a.type) in types and n in self.arguments]
+
+    def _change(self, change: Callable[[Value], Value], *types: BaseTy) -> bool:
+        """Replace one argument of some types; each item of a list, of which there may be another number."""
+        names = self._given(*types)
+        if names:
+            name = self.random.choice(names)
+            value = self.arguments[name]
+            if isinstance(value, tuple):
+                value = self.random.choice((value, (*value, *value[:1]), value[:-1], ()))
+                self.arguments[name] = tuple(map(change, value))
+            else:
+                self.arguments[name] = change(value)
+        return bool(names)
 
     def _written(self) -> frozenset[str]:
         return frozenset(self.function.func.arguments.mutable_arg_names)

@@ -110,11 +110,13 @@ class Backend(Protocol):
             return complex(value.real, value.imag)
         return value
 
-    def made(self, value: Value) -> Any:
-        """Return a value of a call; tensors are in memory of their own."""
+    def made(self, value: Value, tensor: Callable[[TensorSpec], Any] | None = None) -> Any:
+        """Return a value of a call; tensors are in memory of their own, unless `tensor` makes them."""
         if isinstance(value, TensorSpec):
-            return self.fresh(value)
-        return list(map(self.made, value)) if isinstance(value, list) else self.other(value)
+            return (tensor or self.fresh)(value)
+        if isinstance(value, list | tuple):
+            return [self.made(item, tensor) for item in value]
+        return self.other(value)
 
     def is_tensor(self, value: Any) -> bool:
         return isinstance(value, self.module.Tensor)

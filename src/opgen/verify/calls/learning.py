@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, Phase
 from hypothesis.internal.conjecture import providers
 from msgspec import Struct, field
 
-from opgen.gradtest.drawing import Plan, RandomChoices, Undrawable
+from opgen.gradtest.drawing import Choices, Plan, Undrawable
+from opgen.model.function_schema import Argument
 from opgen.verify.backends.base import round_as_usual
 from opgen.verify.caller import Caller
 from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, elements, tensors
@@ -76,7 +77,8 @@ def learn(
 
     `note` receives the number of each call. Calls whose numbers are in `skip`, or above `last`, are not made.
     """
-    learner = _Learner(caller, subject, seed, note, skip, last)
+    generator = random.Random(f"{seed} {subject.name}")
+    learner = _Learner(caller, subject, note, frozenset(skip), last, Choices(generator))
     learner.try_alike()
     learner.explore(effort)
     learner.vary_optionals()
@@ -84,63 +86,58 @@ def learn(
     return learner.result()
 
 
-class _Learner:
+class _Learner(Struct):
     """Draws calls of one operator, makes them, and counts by plan which are accepted."""
 
-    def __init__(
-        self,
-        caller: Caller,
-        subject: Subject,
-        seed: int,
-        note: Callable[[int], None],
-        skip: Sequence[int],
-        last: int | None,
-    ) -> None:
-        self._lab = caller
-        self._subject = subject
-        self._note = note
-        self._skip = frozenset(skip)
-        self._last = last
-        self._choices = RandomChoices(random.Random(f"{seed} {subject.name}"))
-        self._found = Learned()
-        self._requirements = Requirements()
-        self._tensors = [a.name for a in subject.inputs if a.type.is_tensor_like()]
-        # How many calls were drawn, and at which of them a plan was accepted for the first time.
-        self._number = self._latest = 0
-        # Accepted plans by their texts, and how often each plan was drawn and accepted.
-        self._kept: dict[str, Plan] = {}
-        self._drawn: Counter[str] = Counter()
-        self._taken: Counter[str] = Counter()
+    caller: Caller
+    subject: Subject
+    note: Callable[[int], None]
+    skip: frozenset[int]
+    last: int | None
+    choices: Choices
+    found: Learned = field(default_factory=Learned)
+    requirements: Requirements = field(default_factory=Requirements)
+    # How many calls were drawn, and at which of them a plan was accepted for the first time.
+    number: int = 0
+    latest: int = 0
+    # Accepted plans by their texts, and how often each plan was drawn and accepted.
+    kept: dict[str, Plan] = {}
+    drawn: Counter[str] = field(default_factory=Counter)
+    taken: Counter[str] = field(default_factory=Counter)
+
+    def _tensors(self) -> list[Argument]:
+        return [a for a in self.subject.inputs if a.type.is_tensor_like()]
+
+    def _drawer(self, *plans: Plan) -> CallDrawer:
+        return CallDrawer(self.subject.inputs, self.subject.domain, self.choices, plans)
 
     def try_alike(self) -> None:
         """Draw calls whose tensors have one shape and dtype: of all plans, most operators accept this one."""
-        tensors = [a for a in self._subject.inputs if a.type.is_tensor_like()]
         kinds = (("any", "float32"), ("positive", "float32"), ("any", "int64"))
         for rank, (kind, dtype), _ in itertools.product((1, 2, 3), kinds, range(2)):
             plan: Plan = {"": ("size",) * rank, "*": (dtype,)}
-            for argument in tensors:
+            for argument in self._tensors():
                 is_index = "index" in argument.name
                 words = ("full", "int64", "small") if is_index else ("full", "main", kind)
                 plan[argument.name] = ("2", *words) if argument.type.is_list_like() else words
-            drawer = CallDrawer(self._subject.inputs, self._subject.domain, self._choices, [plan])
             try:
-                self._attempt(*drawer.draw(only_known=True))
+                self._attempt(*self._drawer(plan).draw(only_known=True))
             except Undrawable:
                 return
 
     def explore(self, effort: Effort) -> None:
         """Draw plans, new ones and changes of accepted ones."""
-        drawer = CallDrawer(self._subject.inputs, self._subject.domain, self._choices)
-        self._found.narrowings = (*drawer.narrowings(), *self._subject.domain.narrowings())
+        drawer = self._drawer()
+        self.found.narrowings = (*drawer.narrowings(), *self.subject.domain.narrowings())
         while not self._is_enough(effort):
-            if self._number >= effort.least and self._is_hard():
-                drawer.follow(self._requirements)
+            if self.number >= effort.least and self._is_hard():
+                drawer.follow(self.requirements)
             # With few plans, new ones are worth more.
-            drawer.known, drawer.changed = 0.8 if len(self._kept) >= effort.plans else 0.6, 0.4
+            drawer.known, drawer.changed = 0.8 if len(self.kept) >= effort.plans else 0.6, 0.4
             try:
                 call, plan = drawer.draw()
             except Undrawable as error:
-                self._found.undrawable = str(error)
+                self.found.undrawable = str(error)
                 break
             if self._attempt(call, plan):
                 drawer.accepted.append(plan)
@@ -150,26 +147,23 @@ class _Learner:
 
         If the operator accepts them, they have floats of both signs: many arguments matter for one sign only.
         """
-        optional = [
-            a for a in self._subject.inputs if a.default is not None or a.type.is_nullable()
-        ]
+        optional = [a for a in self.subject.inputs if a.default is not None or a.type.is_nullable()]
         plans = self._reliable()
         if not optional or not plans:
             return
-        arguments, domain = self._subject.inputs, self._subject.domain
         # The same dtype in most tensors, of several elements.
         known = max(
-            (self._kept[text] for text in sorted(plans, key=lambda text: -self._taken[text])),
+            (self.kept[text] for text in sorted(plans, key=lambda text: -self.taken[text])),
             key=lambda plan: (bool(plan[""]), sum("main" in words for words in plan.values())),
         )
         signed = {**known, "*": ("float32",)}
-        for name in self._tensors:
+        for name in (argument.name for argument in self._tensors()):
             if len(words := signed.get(name, ())) > 1:
                 signed[name] = (*words[:-1], "any")
         for absent in _combinations([a.name for a in optional]):
             for kept in (*(signed,) * _TRIES, *(known,) * _TRIES):
                 plan = dict(kept)
-                drawer = CallDrawer(arguments, domain, self._choices, [plan])
+                drawer = self._drawer(plan)
                 for argument in optional:
                     if argument.name in absent:
                         word = "none" if argument.default is None else "default"
@@ -185,69 +179,67 @@ class _Learner:
                 if kept is signed and not any(map(_has_both_signs, tensors(call))):
                     continue
                 if self._attempt(call, drawn):
-                    self._found.combined.append(call)
+                    self.found.combined.append(call)
                     break
 
     def vary_dtypes(self, count: int) -> None:
         """Draw every dtype of the plans that were accepted most."""
-        known = {text: self._kept[text] for text in self._reliable()}
-        for text in sorted(known, key=lambda text: -self._taken[text])[:count]:
-            for dtype in self._subject.domain.dtypes or DTYPES:
+        known = {text: self.kept[text] for text in self._reliable()}
+        for text in sorted(known, key=lambda text: -self.taken[text])[:count]:
+            for dtype in self.subject.domain.dtypes or DTYPES:
                 plan = {**known[text], "*": (dtype,)}
-                arguments, domain = self._subject.inputs, self._subject.domain
-                drawer = CallDrawer(arguments, domain, self._choices, [plan])
-                self._attempt(*drawer.draw(only_known=True))
+                self._attempt(*self._drawer(plan).draw(only_known=True))
 
     def result(self) -> Learned:
-        self._found.plans = [self._kept[text] for text in self._reliable()][:_MOST_PLANS]
-        return self._found
+        self.found.plans = [self.kept[text] for text in self._reliable()][:_MOST_PLANS]
+        return self.found
 
     def _is_enough(self, effort: Effort) -> bool:
-        if self._number >= effort.most:
+        if self.number >= effort.most:
             return True
-        if self._last is not None and self._number >= self._last:
+        if self.last is not None and self.number >= self.last:
             return True
-        if self._number < effort.least:
+        if self.number < effort.least:
             return False
-        if self._kept and self._number - self._latest >= effort.patience:
+        if self.kept and self.number - self.latest >= effort.patience:
             return True
         return len(self._reliable()) >= effort.plans
 
     def _is_hard(self) -> bool:
         """Whether few calls are accepted, perhaps by chance."""
-        return self._found.accepted < _MANY * self._number
+        return self.found.accepted < _MANY * self.number
 
     def _reliable(self) -> list[str]:
         """Return the plans whose calls are mostly accepted, unless all of them were by chance."""
-        good = [text for text in self._kept if 2 * self._taken[text] >= self._drawn[text]]
-        return good or list(self._kept)
+        good = [text for text in self.kept if 2 * self.taken[text] >= self.drawn[text]]
+        return good or list(self.kept)
 
     def _attempt(self, call: Call, plan: Plan) -> bool:
         """Make a call; return whether it is accepted."""
-        found = self._found
-        self._number += 1
-        is_last = self._last is not None and self._number > self._last
-        if is_last or self._number in self._skip:
+        found = self.found
+        self.number += 1
+        is_last = self.last is not None and self.number > self.last
+        if is_last or self.number in self.skip:
             return False
-        self._note(self._number)
+        self.note(self.number)
         found.drawn += 1
         try:
-            outcome = self._lab.run(self._subject, call)
+            outcome = self.caller.run(self.subject, call)
         except MemoryError:
             found.reasons[NO_MEMORY] += 1
             return False
         text = repr(sorted(plan.items()))
-        self._drawn[text] += 1
+        self.drawn[text] += 1
         if outcome.error is None:
             found.accepted += 1
             found.calls += [call] if len(found.calls) < _MOST_CALLS else []
-            self._taken[text] += 1
-            if text not in self._kept:
-                self._kept[text] = dict(plan)
-                self._latest = self._number
+            self.taken[text] += 1
+            if text not in self.kept:
+                self.kept[text] = dict(plan)
+                self.latest = self.number
             return True
         if self._is_hard():
-            self._requirements.hear(outcome.message, call, self._tensors)
+            self.requirements.hear(outcome.message, call, [a.name for a in self._tensors()])
         reason = reason_of(outcome.message)
         found.reasons[reason] += 1
         if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:
@@ -277,7 +269,7 @@ def reason_of(message: str) -> str:
     return _NUMBERS.sub("…", message)[:160]
 
 
-class _Drawn:
+class _Drawn(Choices):
     """Choices of hypothesis."""
 
     def __init__(self, draw: Callable[..., Any]) -> None:

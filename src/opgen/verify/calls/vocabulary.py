@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.gradtest.drawing import RANKS, SHAPES, Choices, Drawer, Plan, Vocabulary
+from opgen.gradtest.drawing import RANKS, SHAPES, Choices, Drawer, Making, Plan, Vocabulary
 from opgen.model.domains import Between, Domain
 from opgen.model.function_schema import Argument
 from opgen.model.types import BaseTy, BaseType
@@ -148,6 +148,11 @@ _OTHERS: Mapping[BaseTy, tuple[str, ...]] = MappingProxyType(
 )
 
 
+_NAMED = {
+    BaseTy.Device: "device",
+    BaseTy.Layout: "layout",
+    BaseTy.MemoryFormat: "memory_format",
+}
 # Shapes whose letters stand for the same size in all tensors of a call: products of matrices, batches, tables.
 _LETTERS = (
     *("a b", "a b", "b c", "b c", "a c", "a", "b", "c"),
@@ -158,17 +163,16 @@ _LETTERS = (
 _UNIFORM = 0.6
 
 
-class SpecDraw:
+class SpecDraw(Making):
     """Draws the arguments of one call as plain data.
 
-    Authors call its methods in the `make` of a Domain: `tensor` and `integers` return NumPy arrays, which they can
-    change; arrays of floats have the dtype of the call in the end.
+    `tensor` and `integers` return NumPy arrays, which authors can change; arrays of floats have the dtype of the call in the end.
     """
 
     def __init__(
         self, choices: Choices, dtype: str, seed: int, rank: int | None, domain: Domain
     ) -> None:
-        self.choices = choices
+        super().__init__(choices)
         self.dtype = dtype
         self._seed = seed
         self._count = 0
@@ -201,21 +205,7 @@ class SpecDraw:
         generator = np.random.default_rng(self._next_seed())
         return generator.integers(low, max(below, low + 1), shape)
 
-    def integer(self, low: int, high: int) -> int:
-        """Return an integer from `low` to `high`."""
-        return self.choices.integer(low, high)
-
-    def number(self, low: float, high: float) -> float:
-        """Return a number from `low` to `high`."""
-        return self.choices.number(low, high)
-
-    def choice(self, choices: Sequence[Any]) -> Any:
-        """Return one of some values."""
-        return self.choices.choice(choices)
-
-    def yes(self) -> bool:
-        """Return True in half of the calls."""
-        return self.choices.chance(0.5)
+    # What drawers call.
 
     def size(self, letter: str) -> int:
         """Return the size that a letter stands for in this call. A number stands for itself."""
@@ -224,8 +214,6 @@ class SpecDraw:
         if letter not in self._sizes:
             self._sizes[letter] = self.choices.choice(_SIZES)
         return self._sizes[letter]
-
-    # What drawers call.
 
     def tensor_of(
         self, shape: tuple[int, ...], words: Sequence[str], values: Between | None
@@ -246,12 +234,8 @@ class SpecDraw:
             return None if word == "none" else GeneratorSpec(self.choices.integer(1, 99))
         if type.name is BaseTy.ScalarType:
             return Named("dtype", self.dtype if word == "main" else word)
-        if type.name is BaseTy.Device:
-            return Named("device", word)
-        if type.name is BaseTy.Layout:
-            return Named("layout", word)
-        if type.name is BaseTy.MemoryFormat:
-            return Named("memory_format", word)
+        if type.name in _NAMED:
+            return Named(_NAMED[type.name], word)
         if type.name is BaseTy.complex:
             return self.choices.number(-2, 2)
         return word

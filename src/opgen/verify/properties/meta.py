@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +38,7 @@ from opgen.verify.properties.common import (
     names_of_layouts,
     program_of,
     sizes_of,
+    two_runs,
     with_sizes,
 )
 from opgen.verify.subjects import HAS_META, RETURNS_TENSORS, TAKES_TENSORS, Need
@@ -298,17 +298,12 @@ def _asks_unbacked(case: Case) -> bool:
     try:
         _graphs(case, [case.call], unbacked=True)
     except Exception as error:
-        text = f"{type(error).__name__}: {error}"
-        return any(words in text for words in (*_ASKS, "symbolic"))
+        return _is_asking(error) or "symbolic" in f"{type(error).__name__}: {error}"
     return False
 
 
-@contextlib.contextmanager
-def _traced(mode: Any) -> Iterator[None]:
-    """Call operators as torch.compile does: what PyTorch decomposes in Python is decomposed."""
-    dispatch: Any = importlib.import_module("torch._dispatch.python")
-    with mode, dispatch.enable_python_dispatcher():
-        yield
+def _is_asking(error: Exception) -> bool:
+    return any(words in f"{type(error).__name__}: {error}" for words in _ASKS)
 
 
 class _Symbols:
@@ -340,12 +335,22 @@ class _Symbols:
             self.numbers[place] = symbol(f"{place[0]}_{place[1]}", number)
         self.backed = backed
 
-    def given(self, case: Case) -> dict[str, Any]:
-        """Return the arguments of a call with symbols."""
-        made = {name: self.value(case.backend, value) for name, value in case.call.items()}
+    def call(self, case: Case) -> Any:
+        """Call the operator with symbols. Raises what it throws, but NotApplicable or NotTested if Meta cannot do it."""
+        given = {n: case.backend.made(v, self.tensor) for n, v in case.call.items()}
         for place, symint in self.numbers.items():
-            made = put(made, place, symint)
-        return made
+            given = put(given, place, symint)
+        # As torch.compile does: what PyTorch decomposes in Python is decomposed.
+        dispatch: Any = importlib.import_module("torch._dispatch.python")
+        try:
+            with self.mode, dispatch.enable_python_dispatcher():
+                return case.subject.call(given)
+        except Exception as error:
+            if _is_asking(error) or "symbolic sizes" in str(error):
+                raise
+            if is_about_meta(error):
+                raise NotApplicable("Meta cannot know the result") from None
+            raise NotTested(f"Meta refuses it: {first_line(error)}") from None
 
     def _size(self, size: int) -> Any:
         if self.backed or size < 2:
@@ -356,18 +361,10 @@ class _Symbols:
         # Equal sizes are one symbol: an operator may ask whether two tensors have the same shape.
         return self.symbols[size]
 
-    def tensor(self, backend: Any, spec: TensorSpec) -> Any:
-        shape = [self._size(size) for size in spec.shape]
-        dtype = backend._dtypes[spec.dtype]
+    def tensor(self, spec: TensorSpec) -> Any:
+        shape, dtype = map(self._size, spec.shape), getattr(self.torch, spec.dtype)
         with self.mode:
-            return self.torch.empty(shape, dtype=dtype, device="cpu")
-
-    def value(self, backend: Any, value: Any) -> Any:
-        if isinstance(value, TensorSpec):
-            return self.tensor(backend, value)
-        if isinstance(value, list | tuple):
-            return [self.value(backend, item) for item in value]
-        return backend.other(value)
+            return self.torch.empty(list(shape), dtype=dtype, device="cpu")
 
     def at(self, number: Any, values: Mapping[Any, Any]) -> Any:
         """Return the value of an expression for other values of the symbols."""
@@ -396,18 +393,10 @@ def _numbers(case: Case) -> Iterator[tuple[Place, int]]:
                 yield (argument.name, index), number
 
 
-def _changed_size(case: Case, size: int) -> Call | None:
-    """Return a call with another size that the kernel accepts, or None: a box may have 4 numbers, and no others."""
-    others = (size + 1, size + 2, size - 1, 2 * size)
-    calls = [with_sizes(case.call, {size: other}) for other in others if other > 1]
-    return next((call for call in calls if case.run(call).error is None), None)
-
-
-def _changed_number(case: Case, place: Place) -> Call | None:
-    """Return a call with another number that the kernel accepts, or None."""
-    number = at(case.call, place)
+def _changed(case: Case, number: int, make: Callable[[int], Call]) -> Call | None:
+    """Return a call with another number that the kernel accepts, or None: a box may have 4 numbers, and no others."""
     others = (number + 1, number + 2, number - 1, 2 * number)
-    calls = [put(case.call, place, other) for other in others if other > 1]
+    calls = (make(other) for other in others if other > 1)
     return next((call for call in calls if case.run(call).error is None), None)
 
 
@@ -444,32 +433,35 @@ def _symbolic(case: Case) -> Iterator[Finding]:
     if not symbols.symbols and not symbols.numbers:
         raise NotTested("no size and no SymInt is above 1")
     try:
-        with _traced(symbols.mode):
-            returned = case.subject.call(symbols.given(case))
+        returned = symbols.call(case)
+    except (NotApplicable, NotTested):
+        raise
     except Exception as error:
-        if "symbolic sizes" in str(error):
-            if _is_specialized(case, case.call):
-                yield case.finding(f"sizes cannot be symbols: {first_line(error)}")
-            return
-        if is_about_meta(error):
+        if "symbolic sizes" not in str(error):
             raise NotApplicable("Meta cannot know the result") from None
-        raise NotTested(f"Meta refuses it: {first_line(error)}") from None
+        if _is_specialized(case, case.call):
+            yield case.finding(f"sizes cannot be symbols: {first_line(error)}")
+        return
     fixed = 0
-    for symint, changed_, what in (
-        *((s, _changed_size(case, size), f"size {size}") for size, s in symbols.symbols.items()),
-        *((s, _changed_number(case, p), place_text(p)) for p, s in symbols.numbers.items()),
-    ):
+    numbers: list[tuple[Any, str, int, Callable[[int], Call]]] = [
+        (symint, f"size {size}", size, lambda n, size=size: with_sizes(case.call, {size: n}))  # type: ignore[misc]
+        for size, symint in symbols.symbols.items()
+    ]
+    numbers += [
+        (symint, place_text(p), at(case.call, p), partial(put, case.call, p))
+        for p, symint in symbols.numbers.items()
+    ]
+    for symint, what, number, make in numbers:
         found = symbols.env.replacements.get(symint.node._expr)
         if found is None or not found.is_number:
             continue
         fixed += 1
-        if changed_ is None or not _is_specialized(case, changed_):
-            continue
-        yield case.finding(
-            f"{what} is specialized: a graph for {found} works for no other number",
-            Run("traced", case.call),
-            Run("with another number", changed_),
-        )
+        changed = _changed(case, number, make)
+        if changed is not None and _is_specialized(case, changed):
+            yield case.finding(
+                f"{what} is specialized: a graph for {found} works for no other number",
+                *two_runs("traced", case.call, "with another number", changed),
+            )
     if fixed == len(symbols.symbols) + len(symbols.numbers):
         raise NotApplicable("it takes no other sizes")
     tried = 0
@@ -503,8 +495,7 @@ def _symbolic(case: Case) -> Iterator[Finding]:
         if broken:
             yield case.finding(
                 f"a graph for sizes {sizes} does not work for others ({named}): it is specialized by {broken[0]}",
-                Run("traced", case.call),
-                Run("with other sizes", call),
+                *two_runs("traced", case.call, "with other sizes", call),
             )
         yield from _symbolic_results(case, symbols, returned, real, values, named, call)
     if not tried:
@@ -531,28 +522,24 @@ def _symbolic_results(
     named: str,
     call: Call,
 ) -> Iterator[Finding]:
+    runs = two_runs("traced", case.call, "with other sizes", call)
     for (label, traced), result in zip(leaves(case.subject, returned), real.results):
-        if result.described is None or not case.backend.is_tensor(traced):
+        known = result.described
+        if known is None or not case.backend.is_tensor(traced):
             continue
         try:
             shape = tuple(symbols.at(size, values) for size in traced.shape)
             strides = tuple(symbols.at(step, values) for step in traced.stride())
         except (TypeError, ValueError):
             continue
-        if shape != result.described.shape:
+        pairs = [("shape", shape, known.shape)] if shape != known.shape else []
+        if significant(replace(known, strides=strides)) != significant(known):
+            pairs.append(("strides", strides, known.strides))
+        for what, found, expected in pairs:
             yield case.finding(
-                f"traced with symbols, {label} has shape {list(shape)} ({named}); "
-                f"the kernel returns {list(result.described.shape)}",
-                Run("traced", case.call),
-                Run("with other sizes", call),
-            )
-        described = replace(result.described, strides=strides)
-        if significant(described) != significant(result.described):
-            yield case.finding(
-                f"traced with symbols, {label} has strides {list(strides)} ({named}); "
-                f"the kernel returns {list(result.described.strides)}",
-                Run("traced", case.call),
-                Run("with other sizes", call),
+                f"traced with symbols, {label} has {what} {list(found)} ({named}); "
+                f"the kernel returns {list(expected)}",
+                *runs,
             )
 
 
@@ -575,24 +562,15 @@ def _unbacked(case: Case) -> Iterator[Finding]:
     case = _roomy(case)
     if not sizes_of(case.call):
         raise NotTested("no size is above 1")
-    symbols = _Symbols(case, backed=False)
     try:
-        with _traced(symbols.mode):
-            given = symbols.given(case)
-            case.subject.call(given)
+        _Symbols(case, backed=False).call(case)
+    except (NotApplicable, NotTested):
+        raise
     except Exception as error:
-        text = f"{type(error).__name__}: {error}"
-        asks = any(words in text for words in _ASKS)
-        if asks or "symbolic sizes" in text:
-            if _asks_unbacked(case):
-                why = (
-                    "asks about a size that depends on data" if asks else "sizes cannot be symbols"
-                )
-                yield case.finding(f"{why}: {first_line(error)}")
-            return
-        if is_about_meta(error):
-            raise NotApplicable("Meta cannot know the result") from None
-        raise NotTested(f"Meta refuses it: {first_line(error)}") from None
+        if _asks_unbacked(case):
+            asks = "asks about a size that depends on data"
+            why = asks if _is_asking(error) else "sizes cannot be symbols"
+            yield case.finding(f"{why}: {first_line(error)}")
 
 
 def _fake(case: Case) -> Iterator[Finding]:
@@ -600,15 +578,11 @@ def _fake(case: Case) -> Iterator[Finding]:
     fake: Any = importlib.import_module("torch._subclasses.fake_tensor")
     mode = fake.FakeTensorMode(allow_non_fake_inputs=False)
 
-    def value(value: Any) -> Any:
-        if isinstance(value, TensorSpec):
-            return mode.from_tensor(case.backend.fresh(value))
-        if isinstance(value, list | tuple):
-            return [value_(item) for item in value]
-        return case.backend.other(value)
-
-    value_: Callable[[Any], Any] = value
-    given = {n: value(v) for n, v in case.call.items()}
+    backend = case.backend
+    given = {
+        name: backend.made(value, lambda spec: mode.from_tensor(backend.fresh(spec)))
+        for name, value in case.call.items()
+    }
     try:
         with mode:
             returned = case.subject.call(given)

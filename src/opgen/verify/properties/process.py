@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import sys
@@ -100,7 +99,7 @@ def _gil(case: Case) -> Iterator[Finding]:
 
         work()
         free = held = waited = calls = 0
-        with _counting() as counter:
+        with _Counter() as counter:
             # Short calls are made again if the thread is held up in most of them.
             while calls < (_MOST_GIL_CALLS if 2 * held > calls else _GIL_CALLS):
                 calls += 1
@@ -123,20 +122,24 @@ def _gil(case: Case) -> Iterator[Finding]:
 class _Counter:
     """A thread that counts."""
 
-    def __init__(self) -> None:
+    def __enter__(self) -> _Counter:
         self.steps = 0
+        self._interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-4)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._count_on)
         self._thread.start()
+        return self
 
     def _count_on(self) -> None:
         while not self._done.is_set():
             self.steps += 1
             time.sleep(0)
 
-    def end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self._done.set()
         self._thread.join()
+        sys.setswitchinterval(self._interval)
 
     def during(self, work: Callable[[], None]) -> tuple[float, int, int]:
         """Return how many seconds some work takes, how far the thread has counted meanwhile, and how often it has waited."""
@@ -153,19 +156,6 @@ class _Counter:
         except OSError:
             return 0
         return int(rest.split()[0]) if rest else 0
-
-
-@contextlib.contextmanager
-def _counting() -> Iterator[_Counter]:
-    """Count in another thread."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)
-    counter = _Counter()
-    try:
-        yield counter
-    finally:
-        counter.end()
-        sys.setswitchinterval(interval)
 
 
 _FUNCTIONAL: tuple[Need, ...] = (

@@ -88,9 +88,14 @@ _OF_PLAIN_CALLS = ("V0128", "V015", "V018")
 
 
 class _Calls(Struct):
-    """The calls of one overload: what was learned, and those that are checked. `accepted` are drawn ones."""
+    """The calls of one overload: what was learned, and those that are checked. `accepted` are drawn ones.
+
+    `crashes` are those that have ended processes, and `ended` what they show, by the properties that they violate.
+    """
 
     subject: Subject
+    crashes: Sequence[Crash] = ()
+    ended: dict[str, list[Shown]] = {}
     learned: Learned = field(default_factory=Learned)
     accepted: list[Case] = field(default_factory=list)
     refused: list[Case] = field(default_factory=list)
@@ -102,6 +107,10 @@ class _Calls(Struct):
             return self.refused
         few, others = self.accepted[:2], self.accepted[2:]
         return [*few, *self.refused, *others] if property_.refused else self.accepted
+
+    def fatal(self, stage: str) -> set[int]:
+        """Return the numbers of the calls of a stage that have ended a process."""
+        return {crash.number for crash in self.crashes if crash.stage == stage}
 
 
 def chosen_properties(kind: str, mode: str, names: Sequence[str]) -> list[Property]:
@@ -142,204 +151,170 @@ class Examination:
     def examine(self, subject: Subject, crashes: Sequence[Crash], done: Sequence[str]) -> None:
         """Verify one overload, from where a process before this one has ended."""
         self._told = set(done)
+        facts = subject.facts
+        report = OperatorReport(subject.name, subject.group, file=facts.file, line=facts.line)
+        if facts.untestable:
+            self._say_of_all(report, NOT_APPLICABLE, facts.untestable)
+            return
         try:
-            self._examine(subject, crashes, done)
+            mine = [crash for crash in crashes if crash.operator == subject.name]
+            self._examine(_Calls(subject, mine), report)
         except Exception as error:
             # The operator's own errors are results of its calls: this one is opgen's. The verdicts that are there stay.
-            report = OperatorReport(
-                subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
-            )
-            self._say_of_all(report, tuple(self._told), NOT_TESTED, _check_failed(error))
+            self._say_of_all(report, NOT_TESTED, _check_failed(error))
 
     def _tell(self, verdict: Verdict) -> None:
         self._told.add(verdict.property)
         self.send(verdict)
 
-    def _examine(self, subject: Subject, crashes: Sequence[Crash], done: Sequence[str]) -> None:
+    def _examine(self, calls: _Calls, report: OperatorReport) -> None:
         started = time.process_time()
-        mine = [crash for crash in crashes if crash.operator == subject.name]
-        report = OperatorReport(
-            subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
-        )
-        if subject.facts.untestable:
-            self._leave_out(report, done, subject.facts.untestable)
-            return
+        subject, mine, is_replayed = calls.subject, calls.crashes, bool(self.request.replayed)
         self.caller.is_cautious = bool(mine)
         self.caller.reached.clear()
         self.caller.dtypes.clear()
         hangs = sum(crash.kind == HANG for crash in mine)
         of_calls = sum(crash.stage != "check" for crash in mine)
         # One crash is all that a replayed call can show.
-        most = 1 if self.request.replayed else MOST_CRASHES
+        most = 1 if is_replayed else MOST_CRASHES
         if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= most or hangs >= _MOST_HANGS:
-            self._give_up(subject, report, done, mine)
+            self._give_up(calls, report)
             return
-        calls = _Calls(subject)
-        if self.request.replayed:
+        if is_replayed:
             calls.accepted = calls.refused = self._replayed(subject)
         else:
-            calls.learned = self._learn(subject, mine)
-            calls.accepted, calls.refused = self._cases(subject, calls.learned, mine)
-            calls.swept = self._swept(subject, calls.learned, calls.accepted, mine)
+            calls.learned = self._learn(calls)
+            calls.accepted, calls.refused = self._cases(calls)
+            calls.swept = self._swept(calls)
         learned = calls.learned
         report.drawn, report.accepted = learned.drawn, learned.accepted
         report.plans = len(learned.plans)
         report.refusals = learned.reasons.most_common(5)
         report.narrowings = learned.narrowings
         report.takes_tensors = subject.schema.arguments.has_tensor_arg()
-        if not self.request.replayed and _has_no_function(subject, calls.accepted):
-            self._leave_out(report, done, "the package has no function for this overload")
+        if not is_replayed and _has_no_function(subject, calls.accepted):
+            text = "the package has no function for this overload"
+            self._say_of_all(report, NOT_APPLICABLE, text)
             return
-        why = learned.undrawable or "no call is accepted"
-        if learned.reasons and not learned.plans and not learned.undrawable:
-            why += f": {learned.reasons.most_common(1)[0][0]}"
         self.send(report)
-        ended = self._crash_findings(calls, mine)
-        for property_ in self.properties:
-            if property_.name not in done:
-                self._tell(self._verdict(property_, calls, why, ended))
+        calls.ended = self._crash_findings(calls)
+        # What a check tells about another property is told again, with all of its findings.
+        for property_ in [p for p in self.properties if p.name not in self._told]:
+            self._tell(self._verdict(property_, calls))
         report.reached = {**self.caller.reached, OF_DTYPES: len(self.caller.dtypes)}
         report.seconds = time.process_time() - started
         self.send(report)
 
-    def _give_up(
-        self,
-        subject: Subject,
-        report: OperatorReport,
-        done: Sequence[str],
-        crashes: Sequence[Crash],
-    ) -> None:
+    def _give_up(self, calls: _Calls, report: OperatorReport) -> None:
         """Report what has ended the processes, and that nothing else was tested."""
-        learned = Learned() if self.request.replayed else self._learn(subject, crashes)
-        found = self._crash_findings(_Calls(subject, learned), crashes)
+        if not self.request.replayed:
+            calls.learned = self._learn(calls)
+        found = self._crash_findings(calls)
         self.send(report)
         for name, shown in found.items():
-            if name not in done:
+            if name not in self._told:
                 self._tell(Verdict(name, FAILED, 1, findings=(shown[-1],)))
-        why = "the operator ends its process too often"
-        self._say_of_all(report, [*done, *found], NOT_TESTED, why)
+        self._say_of_all(report, NOT_TESTED, "the operator ends its process too often")
 
-    def _leave_out(self, report: OperatorReport, done: Sequence[str], why: str) -> None:
-        self._say_of_all(report, done, NOT_APPLICABLE, why)
-
-    def _say_of_all(
-        self, report: OperatorReport, done: Sequence[str], status: str, why: str
-    ) -> None:
+    def _say_of_all(self, report: OperatorReport, status: str, why: str) -> None:
+        """Give one verdict for all properties of which nothing was told."""
         self.send(report)
         for property_ in self.properties:
-            if property_.name not in done:
+            if property_.name not in self._told:
                 self._tell(Verdict(property_.name, status, reason=why))
         report.seconds = max(report.seconds, 1e-6)
         self.send(report)
 
     # Calls.
 
-    def _learn(self, subject: Subject, crashes: Sequence[Crash]) -> Learned:
-        known = self._variant(subject)
-        if known is not None and known.plans:
-            return known
-        skip = [crash.number for crash in crashes if crash.stage == "learn"]
+    def _learn(self, calls: _Calls) -> Learned:
+        subject = calls.subject
+        functional = self._learned.get(id(subject.functional)) if subject.functional else None
+        if subject.is_out and functional is not None and functional.plans:
+            # The calls of an operator with out= are those of its functional variant.
+            return functional
+        skip = calls.fatal("learn")
         learned = learn(
             self.caller,
             subject.functional if subject.is_out and subject.functional else subject,
             self.seed,
             self.plan.effort,
             lambda number: self.position(subject.name, "learn", number, ""),
-            skip,
+            list(skip),
             # With what was learned until then, the others can be checked.
             max(skip) if len(skip) >= _MOST_CRASHES_OF_LEARNING else None,
         )
-        functional = self._learned.get(id(subject.functional)) if subject.functional else None
         if not learned.plans and functional is not None:
             # An in-place operator accepts some of the calls of the functional one.
             learned.plans = functional.plans
         self._learned[id(subject)] = learned
         return learned
 
-    def _variant(self, subject: Subject) -> Learned | None:
-        """Return what was learned about the functional variant of an operator with out=: its calls are the same."""
-        if subject.is_out and subject.functional is not None:
-            return self._learned.get(id(subject.functional))
-        return None
-
     def _made(
         self,
-        subject: Subject,
+        calls: _Calls,
         stage: str,
-        calls: Sequence[Call],
-        crashes: Sequence[Crash],
+        made: Sequence[Call],
         *,
         first: int = 0,
         refused: bool = False,
     ) -> Iterator[tuple[Case, BaseException | None]]:
         """Yield the calls with what they throw, but for those that have ended a process before. `first` is their first number."""
-        skip = {crash.number for crash in crashes if crash.stage == stage}
-        for number, call in enumerate(calls, first):
-            if number in skip:
+        subject, fatal = calls.subject, calls.fatal(stage)
+        for number, call in enumerate(made, first):
+            if number in fatal:
                 continue
             self.position(subject.name, stage, number, "")
             try:
-                is_whole = refused and all(n in call for n in subject.outs)
-                made = call if is_whole else with_outs(self.caller, subject, call)
-                case = Case(
-                    self.caller, subject, made, refused=refused, number=number, mode=self.mode
-                )
+                if not (refused and all(n in call for n in subject.outs)):
+                    call = with_outs(self.caller, subject, call)
+                case = Case(self.caller, subject, call, refused, number, self.mode)
                 error = case.base.error
             except (NotTested, MemoryError):
                 continue
             yield case, error
 
-    def _cases(
-        self, subject: Subject, learned: Learned, crashes: Sequence[Crash]
-    ) -> tuple[list[Case], list[Case]]:
+    def _cases(self, calls: _Calls) -> tuple[list[Case], list[Case]]:
         accepted: list[Case] = []
         refused: list[Case] = []
+        subject, learned, most = calls.subject, calls.learned, self.plan.refused
         drawn = drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
         # Plans may have been accepted by chance.
-        calls = [*drawn, *learned.calls, *learned.combined]
-        for case, error in self._made(subject, "base", calls, crashes):
+        drawn = [*drawn, *learned.calls, *learned.combined]
+        for case, error in self._made(calls, "base", drawn):
             if error is None or _is_of_functional(subject):
                 accepted.append(case)
             else:
                 refused.append(Case(self.caller, subject, case.call, refused=True, mode=self.mode))
         accepted = _in_turn(sorted(accepted, key=lambda case: -_richness(case.call)))
-        fatal = {c.number for c in crashes if c.stage == "base" and c.number > len(calls)}
-        mistakes = self._mistakes(subject, learned, accepted)[: 3 * self.plan.refused]
-        if len(fatal) >= _MOST_FATAL_MISTAKES or len(refused) >= self.plan.refused:
+        fatal = {number for number in calls.fatal("base") if number > len(drawn)}
+        mistakes = self._mistakes(subject, learned, accepted)[: 3 * most]
+        if len(fatal) >= _MOST_FATAL_MISTAKES or len(refused) >= most:
             mistakes = []
-        first = len(calls) + 1
-        for case, error in self._made(
-            subject, "base", mistakes, crashes, first=first, refused=True
-        ):
+        for case, error in self._made(calls, "base", mistakes, first=len(drawn) + 1, refused=True):
             if error is not None:
                 refused.append(case)
-            if len(refused) >= self.plan.refused:
+            if len(refused) >= most:
                 break
         return accepted, refused
 
-    def _swept(
-        self,
-        subject: Subject,
-        learned: Learned,
-        accepted: Sequence[Case],
-        crashes: Sequence[Crash],
-    ) -> list[Case]:
+    def _swept(self, calls: _Calls) -> list[Case]:
         """Return calls that were changed systematically, and that the operator accepts."""
-        if len({c.number for c in crashes if c.stage == "sweep"}) >= _MOST_FATAL_MISTAKES:
+        if len(calls.fatal("sweep")) >= _MOST_FATAL_MISTAKES:
             return []
-        calls = list(learned.combined)
-        if accepted:
-            with_floats = [c for c in accepted if any(spec.is_float for spec in tensors(c.call))]
-            chosen = with_floats or accepted
-            calls += swept(subject, chosen[0].call)
+        subject, changed = calls.subject, list(calls.learned.combined)
+        if calls.accepted:
+            with_floats = [c for c in calls.accepted if any(s.is_float for s in tensors(c.call))]
+            chosen = with_floats or calls.accepted
+            changed += swept(subject, chosen[0].call)
             # With one dimension, its size is the number of elements of a loop.
             least = min(chosen, key=lambda case: _rank(case.call)).call
             line = each_tensor(
                 least, lambda s: replace(s, shape=s.shape[-1:]) if s.values is None else s
             )
             accepts = self.caller.run(subject.functional or subject, line).error is None
-            calls += swept_sizes(subject, line if accepts else least)
-        made = self._made(subject, "sweep", calls, crashes)
+            changed += swept_sizes(subject, line if accepts else least)
+        made = self._made(calls, "sweep", changed)
         return [case for case, error in made if error is None or _is_of_functional(subject)]
 
     def _mistakes(self, subject: Subject, learned: Learned, accepted: list[Case]) -> list[Call]:
@@ -352,10 +327,8 @@ class Examination:
 
     # Verdicts.
 
-    def _verdict(
-        self, property_: Property, calls: _Calls, why: str, ended: dict[str, list[Shown]]
-    ) -> Verdict:
-        name, subject = property_.name, calls.subject
+    def _verdict(self, property_: Property, calls: _Calls) -> Verdict:
+        name, subject, ended = property_.name, calls.subject, calls.ended
         if name in subject.domain.skip:
             return Verdict(name, EXCLUDED, reason=subject.domain.skip[name])
         reason = self.caller.backend.not_applicable.get(name) or property_.lacks(subject)
@@ -367,20 +340,18 @@ class Examination:
         if not cases and property_.refused == "only" and calls.accepted:
             return Verdict(name, NOT_APPLICABLE, reason="it refuses no call")
         if not cases:
+            learned = calls.learned
+            why = learned.undrawable or "no call is accepted"
+            if learned.reasons and not learned.plans and not learned.undrawable:
+                why += f": {learned.reasons.most_common(1)[0][0]}"
             return Verdict(name, NOT_TESTED, reason=why)
         if not any(property_.about(case.call) for case in cases):
             return Verdict(
                 name, NOT_APPLICABLE, reason="it does not apply to the calls that are accepted"
             )
-        return self._checked(property_, calls, cases, ended)
+        return self._checked(property_, calls, cases)
 
-    def _checked(
-        self,
-        property_: Property,
-        calls: _Calls,
-        cases: list[Case],
-        ended: dict[str, list[Shown]],
-    ) -> Verdict:
+    def _checked(self, property_: Property, calls: _Calls, cases: list[Case]) -> Verdict:
         subject = calls.subject
         enough = {"quick": property_.quickly, "thorough": 4 * property_.enough}.get(
             self.mode, property_.enough
@@ -414,7 +385,7 @@ class Examination:
                 untested[_check_failed(error)] += 1
                 left -= 1
                 continue
-            if finding is not None and self._is_unsteady(subject, property_, case, finding, ended):
+            if finding is not None and self._is_unsteady(calls, property_, case, finding):
                 untested[_UNSTEADY] += 1
                 left -= 1
                 continue
@@ -429,15 +400,10 @@ class Examination:
         return Verdict(property_.name, NOT_TESTED, reason=why)
 
     def _is_unsteady(
-        self,
-        subject: Subject,
-        property_: Property,
-        case: Case,
-        finding: Finding,
-        ended: dict[str, list[Shown]],
+        self, calls: _Calls, property_: Property, case: Case, finding: Finding
     ) -> bool:
         """Whether a call of a finding, made again, returns something else: that is the finding then, of its own property."""
-        steady = BY_NAME[_REPEATABLE]
+        subject, steady = calls.subject, BY_NAME[_REPEATABLE]
         if steady not in self.properties or _REPEATABLE in subject.domain.skip:
             return False
         if steady.lacks(subject):
@@ -455,7 +421,7 @@ class Examination:
                     shown = self._shown(
                         subject, found, False, (_REPEATABLE,), case.call, case.number
                     )
-                    ended.setdefault(_REPEATABLE, []).append(shown)
+                    calls.ended.setdefault(_REPEATABLE, []).append(shown)
                     self._tell(Verdict(_REPEATABLE, FAILED, 1, findings=(shown,)))
                     return True
         return False
@@ -482,8 +448,6 @@ class Examination:
                     if again.base.error is not None and not subject.is_out:
                         return False
                     finding = _find_violation(property_, again)
-                except (NotApplicable, NotTested):
-                    return False
                 except Exception:
                     return False
                 if finding is not None:
@@ -525,10 +489,10 @@ class Examination:
 
     # Processes that ended.
 
-    def _crash_findings(self, calls: _Calls, crashes: Sequence[Crash]) -> dict[str, list[Shown]]:
+    def _crash_findings(self, calls: _Calls) -> dict[str, list[Shown]]:
         """Return findings for what ended the processes before this one, by the properties that they violate."""
         found: dict[str, list[Shown]] = {}
-        for crash in crashes:
+        for crash in calls.crashes:
             message, names = _what_ended(crash)
             for name in names:
                 found.setdefault(name, []).append(self._shown_crash(calls, name, message, crash))
