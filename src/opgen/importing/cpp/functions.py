@@ -395,21 +395,41 @@ def _declared_function(node: Node, base: str, template: str) -> _Declaration | N
     signature = None if function is None else _understood(_read_signature, node, function)
     if name is None or signature is None:
         return None
-    written = "".join(name.code.split())
-    match = _FULL_NAME.fullmatch(written)
-    if match is None or match[2] != base:
+    found = function_name(name)
+    if found is None or found.base != base:
         return None
-    qualifiers = tuple(_without_arguments(part) for part in match[1].split("::") if part)
+    qualifiers = tuple(_without_arguments(part) for part in found.qualifiers)
     storage = {c.code for c in node.children if c.type == "storage_class_specifier"}
     is_instance = node.type == "template_instantiation"
-    instance = (match[3] or "") if is_instance else ""
+    instance = "".join(found.template.split()) if is_instance else ""
     return _Declaration(signature, qualifiers, "static" in storage, template, instance)
+
+
+def function_name(node: Node) -> FunctionName | None:
+    """Return the name of a function, such as `a::b<int>::f<float>`; None for other expressions."""
+    qualifiers, template = list[str](), ""
+    while node.type == "qualified_identifier":
+        scope, inner = node.field("scope"), node.field("name")
+        if inner is None:
+            return None
+        qualifiers.append("" if scope is None else scope.code)
+        node = inner
+    if node.type == "dependent_name" and node.named:
+        node = node.named[-1]
+    if node.type == "template_function":
+        name, arguments = node.field("name"), node.field("arguments")
+        if name is None or arguments is None:
+            return None
+        node, template = name, arguments.code
+    if node.type not in _NAMED:
+        return None
+    is_absolute = qualifiers[:1] == [""]
+    return FunctionName(tuple(qualifiers[is_absolute:]), node.code, template, is_absolute)
 
 
 # After the name of a function, and before it if it is a part of another name.
 _OPENING = re.compile(r"\s*(?:<[^;{}()]*>\s*)?\(")
 _IN_NAME = re.compile(r"[\w.]")
-_FULL_NAME = re.compile(r"(?:::)?((?:\w+(?:<.*>)?::)*)(.+?)(<.*>)?")
 
 
 def _places(text: CppText, base: str) -> Iterator[tuple[CppText, int, int]]:

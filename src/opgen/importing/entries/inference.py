@@ -19,7 +19,6 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.cpp.functions import CppFunction, Functions
-from opgen.importing.cpp.kernels import find_function_name
 from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CppText
 from opgen.model.native_function import AliasAnalysisKind
@@ -122,8 +121,7 @@ def _substitute(signature: CppSignature, values: Mapping[str, str]) -> CppSignat
 
 def _type(type_: CppType, values: Mapping[str, str]) -> CppType:
     name = "".join(values.get(type_.name, type_.name).split())
-    path = find_function_name(name)
-    if path is not None and path.template:
+    if name.endswith(">"):
         # A template argument that is itself an instance of a template is not parsed: no schema is inferred from it.
         return CppType(name)
     arguments = tuple(_type(argument, values) for argument in type_.arguments)
