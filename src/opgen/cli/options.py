@@ -173,10 +173,7 @@ def with_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     if "project" in values:
         return values
     context = click.get_current_context()
-    diagnostics = Diagnostics()
-    project = _find_settings(values["yaml"], diagnostics)
-    if diagnostics.has_errors:
-        Reporting(values.get("report_format", "human")).finish(diagnostics)
+    project = find_settings(values["yaml"], values.get("report_format", "human"))
     values["yaml"] = tuple(file for path in values["yaml"] for file in _schemas_in(path, project))
     if not values["yaml"] and project is not None and values.get("backend_yaml") is None:
         values["yaml"] = project.yaml
@@ -215,8 +212,12 @@ def _by_project(given: Mapping[str, Any]) -> tuple[tuple[Path, ...], ...]:
     return tuple(map(tuple, groups.values()))
 
 
-def _find_settings(yaml: Sequence[Path], diagnostics: Diagnostics) -> Project | None:
-    """Return the settings for these schema files, or for the current folder. Raises UsageError if there are several."""
+def find_settings(yaml: Sequence[Path], report_format: str) -> Project | None:
+    """Return the settings for these schema files, or for the current folder.
+
+    Prints errors in them, and exits. Raises UsageError if the files have several.
+    """
+    diagnostics = Diagnostics()
     folders = dict.fromkeys(p if p.is_dir() else p.parent for p in yaml or (Path("_"),))
     found = {p.file: p for p in (find_project(f, diagnostics) for f in folders) if p is not None}
     if len(found) > 1:
@@ -224,6 +225,8 @@ def _find_settings(yaml: Sequence[Path], diagnostics: Diagnostics) -> Project | 
         raise click.UsageError(
             f"the files are of two projects, with settings in {first} and in {second}; name those of one"
         )
+    if diagnostics.has_errors:
+        Reporting(report_format).finish(diagnostics)
     return next(iter(found.values()), None)
 
 
