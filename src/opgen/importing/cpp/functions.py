@@ -217,8 +217,8 @@ _NAMESPACE_ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*([\w:]+)\s*;")
 class CppFunction(Located, Struct, frozen=True):
     """A declaration or definition. `path` has the named namespaces and classes, and the function's name.
 
-    `template` are the parameters of a template, and `instance` the arguments of an explicit instantiation, both with
-    their brackets.
+    `template` are the parameters of a template, with the names of each in `template_names`, and `instance` the arguments of
+    an explicit instantiation; both have their brackets.
     """
 
     path: tuple[str, ...]
@@ -230,6 +230,7 @@ class CppFunction(Located, Struct, frozen=True):
     local: str = ""
     is_member: bool = False
     template: str = ""
+    template_names: tuple[str, ...] = ()
     instance: str = ""
 
     _places = ("text", "span")
@@ -351,6 +352,7 @@ class Functions:
             local="unnamed" if is_unnamed else "static" if is_static else "",
             is_member=is_member,
             template=declaration.template,
+            template_names=declaration.template_names,
             instance=declaration.instance,
         )
 
@@ -360,20 +362,20 @@ class _Declaration(Struct, frozen=True):
     qualifiers: tuple[str, ...]
     is_static: bool
     template: str
+    template_names: tuple[str, ...]
     instance: str
 
 
 def _declaration(node: Node, base: str) -> _Declaration | None:
     """Return the declaration in a parsed text if it is one of a function named `base`."""
-    template = ""
+    template: Node | None = None
     for _ in range(_MAX_NESTING):
         if node.has_error:
             return None
         if node.type in ("declaration", "template_instantiation"):
             return _declared_function(node, base, template)
         if node.type == "template_declaration":
-            parameters = node.field("parameters")
-            template = "" if parameters is None else parameters.code
+            template = node.field("parameters")
         elif node.type not in ("translation_unit", "linkage_specification"):
             return None
         inner = [child for child in node.children if child.type in _INNER]
@@ -389,7 +391,7 @@ _INNER = frozenset(
 _MAX_NESTING = 6
 
 
-def _declared_function(node: Node, base: str, template: str) -> _Declaration | None:
+def _declared_function(node: Node, base: str, template: Node | None) -> _Declaration | None:
     function = find_function(node)
     name = None if function is None else function.field("declarator")
     signature = None if function is None else _understood(_read_signature, node, function)
@@ -402,7 +404,16 @@ def _declared_function(node: Node, base: str, template: str) -> _Declaration | N
     storage = {c.code for c in node.children if c.type == "storage_class_specifier"}
     is_instance = node.type == "template_instantiation"
     instance = "".join(found.template.split()) if is_instance else ""
-    return _Declaration(signature, qualifiers, "static" in storage, template, instance)
+    parameters = "" if template is None else template.code
+    names = () if template is None else tuple(map(_template_name, template.named))
+    return _Declaration(signature, qualifiers, "static" in storage, parameters, names, instance)
+
+
+def _template_name(parameter: Node) -> str:
+    """Return the `T` of `typename T = int`, and the `N` of `int N`; empty for a parameter without a name."""
+    name = parameter.field("name") or next(reversed(parameter.named), None)
+    is_type = "type_parameter" in parameter.type
+    return (name.code if name is not None else "") if is_type else _name_of(parameter)
 
 
 def function_name(node: Node) -> FunctionName | None:

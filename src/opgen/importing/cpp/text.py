@@ -353,7 +353,9 @@ _MOST_UNCLOSED = 100
 # The most characters before a brace that are examined for the kind of its scope.
 _HEAD = 400
 _NAMESPACE = re.compile(r"\bnamespace\s*(?:\[\[[^\]]*\]\]\s*)?([\w:\s]*)$")
-_CLASS = re.compile(r"\b(?:class|struct|union)\s(?!.*\b(?:class|struct|union)\s)(.*)$", re.DOTALL)
+_CLASS = re.compile(
+    r"(?<!enum )\b(?:class|struct|union)\s(?!.*\b(?:class|struct|union)\s)(.*)$", re.DOTALL
+)
 _NO_NAME = re.compile(r"<[^<>]*>|\balignas\s*\([^()]*\)|\[\[[^\[\]]*\]\]|(?<!:):(?!:).*", re.DOTALL)
 _LINKAGE = re.compile(r'\bextern\s*"[^"]*"\s*$')
 
