@@ -110,7 +110,7 @@ def verify(
     deny_untested: bool,
 ) -> None:
     """Check that operators do what their schemas say."""
-    files, operators = split_arguments(given, ())
+    files, operators = split_arguments(given)
     project = find_settings(files, "human" if report_format == "junit" else report_format)
     settings = {} if project is None or namespaces else project.values_for(files)
     output = settings.get("output")
