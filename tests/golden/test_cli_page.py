@@ -27,7 +27,7 @@ def test_the_page_has_the_arguments_and_options_of_a_command(name: str) -> None:
         if isinstance(param, click.Argument):
             shown = "]..." if param.nargs == -1 else param.make_metavar(context)
             assert shown in told.usage
-        elif isinstance(param, click.Option) and not param.hidden:
+        elif isinstance(param, click.Option):
             term, meaning = told.every_option()[param.opts[-1]]
             named = [*param.opts, *param.secondary_opts]
             assert re.findall(r"(?<!\S)--?[\w-]+", term) == named

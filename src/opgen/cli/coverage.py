@@ -11,7 +11,6 @@ import click
 from opgen.cli.help import Choice, ProjectOption, command
 from opgen.cli.options import (
     FILE,
-    FORMER_YAML,
     default_schema,
     path_option,
     report_options,
@@ -31,7 +30,6 @@ from opgen.targets import TARGETS
 @click.option("--against", default="core")
 @path_option("--html")
 @click.option("--target", cls=ProjectOption, type=Choice(sorted(TARGETS)), default="torch")
-@FORMER_YAML
 @path_option("--tags")
 @path_option("--derivatives", multiple=True)
 @report_options("human", "json")
@@ -41,7 +39,6 @@ def coverage(
     html: Path | None,
     target: str,
     operators: tuple[Path, ...],
-    yaml: tuple[Path, ...],
     tags: Path | None,
     derivatives: tuple[Path, ...],
     report_format: str,
@@ -52,12 +49,11 @@ def coverage(
     target = settings["target"]
     reporting = Reporting(report_format, settings["deny_warnings"])
     diagnostics = Diagnostics()
-    schemas = (*operators, *yaml)
-    if not schemas:
-        schemas = (default_schema(target, backend),)
+    if not operators:
+        operators = (default_schema(target, backend),)
         derivatives = derivatives or installed_derivatives(target)
     inputs = Inputs(
-        schemas,
+        operators,
         tags=tags,
         derivatives=derivatives,
         target=target,

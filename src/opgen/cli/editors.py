@@ -52,7 +52,7 @@ def complete_explanation(
 
 
 def _operators(context: click.Context) -> Iterator[str]:
-    files, _ = split_arguments(context.params.get("given") or (), context.params.get("yaml") or ())
+    files, _ = split_arguments(context.params.get("given") or ())
     project = None if files else find_project(Path(), Diagnostics())
     yaml = files or (project.yaml if project is not None else ()) or (DEFAULT_YAML,)
     # The command itself reports problems. The default namespace does not matter, because completions do not contain it.

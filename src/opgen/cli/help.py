@@ -135,7 +135,7 @@ class Command(click.Command):
         self.params.append(_short_help_option())
         rows = self.told.every_option()
         for param in self.params:
-            if isinstance(param, click.Option) and not param.hidden:
+            if isinstance(param, click.Option):
                 term, param.help = rows[param.opts[-1]]
                 param.metavar = None if param.is_flag else term.rpartition(" ")[2]
 

@@ -40,8 +40,6 @@ path_option = functools.partial(click.option, type=FILE)
 
 # The schema file of a command line that names none.
 DEFAULT_YAML = Path("native_functions.yaml")
-# The former spelling: commands whose arguments are operators took the YAML as an option.
-FORMER_YAML = click.option("--yaml", "yaml", multiple=True, type=FILE, hidden=True)
 _IS_FILE = re.compile(r"\.ya?ml$|[/\\]")
 # Commands that may be run for files of several projects.
 _OF_FILES = ("lint", "format")
@@ -112,25 +110,22 @@ def operator_options(complete: Callable[..., Any], without_yaml: str | None = No
         decorated = _with_inputs(command)
 
         @functools.wraps(decorated)
-        def with_words(given: tuple[str, ...], yaml: tuple[Path, ...], **rest: Any) -> Any:
-            files, words = split_arguments(given, yaml)
+        def with_words(given: tuple[str, ...], **rest: Any) -> Any:
+            files, words = split_arguments(given)
             if not files and (words or without_yaml) and all(map(takes_no_yaml, words)):
                 # Settings with an error must not hide the explanation of the error.
                 files, rest = (DEFAULT_YAML,), {**rest, "project": None}
             return decorated(yaml=files, words=words, **rest)
 
-        named = click.argument("given", nargs=-1, shell_complete=complete)
-        return named(FORMER_YAML(with_words))
+        return click.argument("given", nargs=-1, shell_complete=complete)(with_words)
 
     return decorate
 
 
-def split_arguments(
-    given: Sequence[str], yaml: Sequence[Path]
-) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Return the files among `given` arguments, after those of the option --yaml, and the other words."""
-    files = [Path(word) for word in given if _IS_FILE.search(word)]
-    return (*yaml, *files), tuple(word for word in given if not _IS_FILE.search(word))
+def split_arguments(given: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Return the files among `given` arguments, and the other words."""
+    files = tuple(Path(word) for word in given if _IS_FILE.search(word))
+    return files, tuple(word for word in given if not _IS_FILE.search(word))
 
 
 def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,10 +168,7 @@ def with_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     if "project" in values:
         return values
     context = click.get_current_context()
-    diagnostics = Diagnostics()
-    project = _find_settings(values["yaml"], diagnostics)
-    if diagnostics.has_errors:
-        Reporting(values.get("report_format", "human")).finish(diagnostics)
+    project = find_settings(values["yaml"], values.get("report_format", "human"))
     values["yaml"] = tuple(file for path in values["yaml"] for file in _schemas_in(path, project))
     if not values["yaml"] and project is not None and values.get("backend_yaml") is None:
         values["yaml"] = project.yaml
@@ -215,8 +207,12 @@ def _by_project(given: Mapping[str, Any]) -> tuple[tuple[Path, ...], ...]:
     return tuple(map(tuple, groups.values()))
 
 
-def _find_settings(yaml: Sequence[Path], diagnostics: Diagnostics) -> Project | None:
-    """Return the settings for these schema files, or for the current folder. Raises UsageError if there are several."""
+def find_settings(yaml: Sequence[Path], report_format: str) -> Project | None:
+    """Return the settings for these schema files, or for the current folder.
+
+    Prints errors in them, and exits. Raises UsageError if the files have several.
+    """
+    diagnostics = Diagnostics()
     folders = dict.fromkeys(p if p.is_dir() else p.parent for p in yaml or (Path("_"),))
     found = {p.file: p for p in (find_project(f, diagnostics) for f in folders) if p is not None}
     if len(found) > 1:
@@ -224,6 +220,8 @@ def _find_settings(yaml: Sequence[Path], diagnostics: Diagnostics) -> Project | 
         raise click.UsageError(
             f"the files are of two projects, with settings in {first} and in {second}; name those of one"
         )
+    if diagnostics.has_errors:
+        Reporting(report_format).finish(diagnostics)
     return next(iter(found.values()), None)
 
 

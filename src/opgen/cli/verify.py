@@ -11,7 +11,14 @@ import click
 from click.shell_completion import CompletionItem
 
 from opgen.cli.help import Choice, command
-from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, path_option, split_arguments
+from opgen.cli.options import (
+    DEFAULT_YAML,
+    find_settings,
+    format_option,
+    jobs_option,
+    path_option,
+    split_arguments,
+)
 from opgen.cli.report import Reporting, print_document, show_progress, wants_color, write_output
 from opgen.diagnostics import (
     Diagnostics,
@@ -24,7 +31,6 @@ from opgen.diagnostics import (
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.inputs import recorded_target
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
-from opgen.pipeline.project import Project, find_project
 from opgen.python.frameworks import FRAMEWORKS
 from opgen.verify import codes
 from opgen.verify.api import Report
@@ -104,8 +110,8 @@ def verify(
     deny_untested: bool,
 ) -> None:
     """Check that operators do what their schemas say."""
-    files, operators = split_arguments(given, ())
-    project = _find_settings(files, report_format)
+    files, operators = split_arguments(given)
+    project = find_settings(files, "human" if report_format == "junit" else report_format)
     settings = {} if project is None or namespaces else project.values_for(files)
     output = settings.get("output")
     if build is None and not loads and output is not None and (output / BUILD_FOLDER).is_dir():
@@ -154,16 +160,6 @@ def verify(
     untested = any(v.status == NOT_TESTED for v in verdicts)
     if not report.ok or (deny_untested and untested):
         raise SystemExit(1)
-
-
-def _find_settings(files: tuple[Path, ...], report_format: str) -> Project | None:
-    """Return the settings of the project of the first file, or of this folder. Prints errors in them, and exits."""
-    diagnostics = Diagnostics()
-    project = find_project(files[0].parent if files else Path(), diagnostics)
-    if diagnostics.has_errors:
-        known = ("json", "github", "sarif")
-        Reporting(report_format if report_format in known else "human").finish(diagnostics)
-    return project
 
 
 def _default_schemas(target: str, namespaces: tuple[str, ...]) -> tuple[Path, ...]:

@@ -35,7 +35,7 @@ def read_page(name: str) -> str:
 @cache
 def read_sections(name: str) -> Mapping[str, str]:
     """Return the text below each heading of a page."""
-    _, *parts = re.split(r"^##+ (.*)\n", read_page(name), flags=re.MULTILINE)
+    _, *parts = re.split(r"^##+ (.*)\n", read_page(name).replace("\r\n", "\n"), flags=re.M)
     return dict(zip(parts[::2], parts[1::2]))
 
 

@@ -18,7 +18,7 @@ from opgen import data
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Grammar
-from opgen.importing.cpp.lexing import read_cpp
+from opgen.importing.cpp.text import read_cpp
 from opgen.io.manifest import MANIFEST
 from opgen.lsp.documents import Analysis
 from opgen.lsp.outline import Entry, Key, Kind, Outline, Word

@@ -10,7 +10,7 @@ from opgen.autograd.derivative import AuthorFunction, DifferentiableFunction, Fo
 from opgen.diagnostics import Source
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.grammar import Grammar
-from opgen.importing.cpp.lexing import read_cpp
+from opgen.importing.cpp.text import read_cpp
 from opgen.pipeline.author_headers import FoundHeader
 from opgen.pipeline.inputs import Inputs, author_headers
 from opgen.targets import TARGETS

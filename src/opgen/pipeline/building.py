@@ -25,7 +25,7 @@ from opgen.emit.kernels.stubs import (
     place_of,
     skeleton_reason,
 )
-from opgen.importing.cpp.lexing import read_cpp
+from opgen.importing.cpp.text import read_cpp
 from opgen.pipeline.author_headers import find_cpp_text
 from opgen.pipeline.inputs import Inputs, command_words, options_of
 from opgen.pipeline.kernel_sources import find_definitions, shown_path

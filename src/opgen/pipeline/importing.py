@@ -28,10 +28,9 @@ from opgen.importing.common.registrations import (
 from opgen.importing.cpp.constants import Constants
 from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Grammar
-from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import read_macros
 from opgen.importing.cpp.reader import CppReader, find_classes
-from opgen.importing.cpp.text import CppText
+from opgen.importing.cpp.text import CppText, read_cpp
 from opgen.importing.entries.callables import Callables
 from opgen.importing.entries.inference import Inference
 from opgen.importing.entries.merge import (

@@ -13,7 +13,7 @@ from opgen.diagnostics import Diagnostics, Source, Span, counted
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import KnownDefinition, known_definitions
-from opgen.importing.cpp.lexing import read_cpp
+from opgen.importing.cpp.text import read_cpp
 from opgen.io.manifest import MANIFEST, read_manifest
 from opgen.pipeline.author_headers import Include, find_cpp_text, follow_includes
 from opgen.pipeline.inputs import Inputs

@@ -97,7 +97,7 @@ def test_lints_cover_only_the_authors_own_files(opgen: Opgen) -> None:
 
 def test_skeletons_of_a_backend_are_in_its_namespace(opgen: Opgen) -> None:
     write("xla.yaml", BACKEND)
-    text = opgen("stub", "neg", "--yaml", "good.yaml", "--backend-yaml", "xla.yaml").stdout
+    text = opgen("stub", "neg", "good.yaml", "--backend-yaml", "xla.yaml").stdout
     assert "namespace xla_kernels {\n" in text
     assert "Tensor XLANativeFunctions::neg(const opgen::Tensor& self) {\n" in text
 

@@ -84,7 +84,7 @@ def test_registrations_use_the_installed_operators(tree: dict[str, str]) -> None
 
 def test_skeletons(opgen: Opgen) -> None:
     Path("pu1.yaml").write_text(BACKEND)
-    text = opgen("stub", "add", "cumulate", "--yaml", OPERATORS, *TORCH).stdout
+    text = opgen("stub", "add", "cumulate", OPERATORS, *TORCH).stdout
     assert "OPGEN_IMPL_FUNC(add_out)(const at::Tensor& self" in text
     assert "OPGEN_PRECOMPUTE_META_FUNC(cumulate)(" in text
     assert "#include <privateuse1/ops/add_native.h>" in text

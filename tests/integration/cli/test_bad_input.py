@@ -18,8 +18,8 @@ EVERY_COMMAND = (
     ("build", "bad.yaml", "-o", "out"),
     ("lint", "bad.yaml"),
     ("dump", "bad.yaml"),
-    ("explain", "add", "--yaml", "bad.yaml"),
-    ("stub", "add", "--yaml", "bad.yaml"),
+    ("explain", "add", "bad.yaml"),
+    ("stub", "add", "bad.yaml"),
 )
 
 EXPECTED = """\
@@ -79,8 +79,8 @@ def test_wrong_usage_exits_with_2(opgen: Opgen, command: tuple[str, ...]) -> Non
         (("lint", "good.yaml", "--tags", "nothing.yaml"), "E0905"),
         (("lint", "good.yaml", "--ignore-keys", "CPO"), "E0908"),
         (("dump", "good.yaml", "--op", "ad"), "E0908"),
-        (("explain", "ad", "--yaml", "good.yaml"), "E0908"),
-        (("stub", "ad", "--yaml", "good.yaml"), "E0908"),
+        (("explain", "ad", "good.yaml"), "E0908"),
+        (("stub", "ad", "good.yaml"), "E0908"),
         (("generate", "good.yaml", "-o", "good.yaml"), "E0901"),
         (("generate", "good.yaml", "-o", "out", "--extends", "nothing.json"), "E0905"),
         (("generate", "good.yaml", "-o", "out", "--extends", "good.yaml"), "E0902"),

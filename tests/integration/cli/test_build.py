@@ -267,7 +267,7 @@ def test_what_no_compiler_sees_is_not_a_kernel(ramp: Opgen, text: str) -> None:
 def test_every_definition_that_opgen_stub_prints_is_known(opgen: Opgen, tmp_path: Path) -> None:
     """Protects correct kernels of every kind from W0921: the skeletons of our own library."""
     yaml = REPOSITORY / "native_functions.yaml"
-    skeletons = opgen("stub", "--yaml", str(yaml))
+    skeletons = opgen("stub", str(yaml))
     assert skeletons.exit_code == 0, skeletons.stderr
     text = skeletons.stdout
     source = tmp_path / "all.cpp"

@@ -53,9 +53,9 @@ def test_bash_completes_commands_options_and_names(environment: dict[str, str]) 
     assert bash(environment, "opgen", "lint", "--format", "sa") == ["sarif"]
     assert bash(environment, "opgen", "explain", "E030") == [f"E030{i}" for i in range(1, 10)]
     assert bash(environment, "opgen", "explain", "add") == ["add", "add.out"]
-    assert bash(environment, "opgen", "stub", "--yaml", "good.yaml", "n") == ["neg"]
+    assert bash(environment, "opgen", "stub", "good.yaml", "n") == ["neg"]
     # bad.yaml has errors, which completion must not print.
-    assert bash(environment, "opgen", "stub", "--yaml", "bad.yaml", "n") == []
+    assert bash(environment, "opgen", "stub", "bad.yaml", "n") == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

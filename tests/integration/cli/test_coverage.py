@@ -14,7 +14,7 @@ from opgen.diagnostics import Source
 from opgen.parse.operator_names import parse_operator_list
 
 HERE = Path(__file__).parent / "coverage"
-GIVEN = ("coverage", str(HERE / "backend.yaml"), "--yaml", str(HERE / "operators.yaml"))
+GIVEN = ("coverage", str(HERE / "backend.yaml"), str(HERE / "operators.yaml"))
 
 
 class Page(HTMLParser):

@@ -34,15 +34,15 @@ REPORTING = (
     ("generate", "f.yaml", "-o", "out"),
     ("generate", "f.yaml", "-o", "out", "--depfile", "d"),
     ("check", "f.yaml", "-o", "out"),
-    ("stub", "neg", "--yaml", "f.yaml", "-o", "new.cpp"),
+    ("stub", "neg", "f.yaml", "-o", "new.cpp"),
 )
 # Commands that print a document, and how it begins.
 DOCUMENTS = {
     ("dump", "f.yaml"): '[{"name"',
     ("dump", "f.yaml", "--ndjson"): '{"name"',
-    ("explain", "neg", "--yaml", "f.yaml"): "mine::neg",
-    ("stub", "neg", "--yaml", "f.yaml"): "#include",
-    ("select", "mine::neg", "--yaml", "f.yaml"): "# 1 of",
+    ("explain", "neg", "f.yaml"): "mine::neg",
+    ("stub", "neg", "f.yaml"): "#include",
+    ("select", "mine::neg", "f.yaml"): "# 1 of",
     ("generate", "f.yaml", "-o", "out", "--list-outputs"): "out/CMakeLists.txt",
 }
 
@@ -139,7 +139,7 @@ def test_the_human_format_is_unchanged(opgen: Opgen) -> None:
 
 def test_a_backend_that_supports_nothing_is_json(opgen: Opgen) -> None:
     Path("xla.yaml").write_text("backend: XLA\ncpp_namespace: mine\n")
-    given = ("coverage", "xla.yaml", "--yaml", "good.yaml", "--against", "all")
+    given = ("coverage", "xla.yaml", "good.yaml", "--against", "all")
     assert opgen(*given).stdout == "the backend supports nothing\n"
     result = opgen(*given, "--format", "json")
     assert (result.exit_code, result.stderr) == (0, "") and json.loads(result.stdout) is None
@@ -168,6 +168,6 @@ def test_a_pipe_of_any_encoding_gets_utf_8(tmp_path: Path, encoding: str) -> Non
         assert code == 1 and {"E0307", "E0101"} <= set(_codes(text, form))
         assert form == "sarif" or name in text
     (tmp_path / name).write_text(good, encoding="utf-8")
-    for command in (("dump", name), ("explain", "a", "--yaml", name), ("stub", "--yaml", name)):
+    for command in (("dump", name), ("explain", "a", name), ("stub", name)):
         code, text = _stdout(tmp_path, encoding, *command)
         assert code == 0 and "\u5c3a" in text

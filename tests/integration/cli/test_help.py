@@ -196,13 +196,13 @@ def test_a_word_that_is_no_choice(line: str, said: str) -> None:
 
 
 def test_files_and_operators_are_told_apart(opgen: Opgen) -> None:
-    """Protects the commands whose arguments are the YAML and operators, in any order, and the former --yaml."""
+    """Protects the commands whose arguments are the YAML and operators, in any order."""
     Path("sub").mkdir()
     shutil.copy("good.yaml", "sub/schemas.txt")
     for command in ("stub", "explain", "select"):
         plain = opgen(command, "good.yaml", "neg")
         assert plain.exit_code == 0 and "neg" in plain.stdout, plain.stderr
-        spellings = (("neg", "good.yaml"), ("neg", "--yaml", "good.yaml"), ("neg", "./good.yaml"))
+        spellings = (("neg", "good.yaml"), ("neg", "./good.yaml"))
         for spelling in (*spellings, ("sub/schemas.txt", "neg")):
             again = opgen(command, *spelling)
             assert again.exit_code == 0, again.stderr

@@ -82,7 +82,7 @@ OUTPUTS = {
 }
 INPUTS = {
     *("yaml", "given", "old", "new", "backend", "operators", "sources"),
-    *("--yaml", "--tags", "--old-tags", "--derivatives", "--include", "--extends", "--select"),
+    *("--tags", "--old-tags", "--derivatives", "--include", "--extends", "--select"),
     *("--backend-yaml", "--impl-path", "--kernels", "--python-folder", "--domains", "--build"),
     *("--load", "--path", "--from-library", "--from-registrations", "--from-trace", "--allow"),
     *("--against",),
@@ -297,7 +297,7 @@ def test_a_formatted_file_keeps_its_owner(opgen: Opgen) -> None:
         ("format", "mine.yaml"),
         ("lint", "--fix", "bad.yaml"),
         ("new", "package"),
-        ("stub", "neg", "--yaml", "good.yaml", "-o", "new.cpp"),
+        ("stub", "neg", "good.yaml", "-o", "new.cpp"),
         (*ARGUMENTS, "--depfile", "depfile"),
         (*ARGUMENTS, "--output-list", "list"),
     ],

@@ -14,7 +14,7 @@ FORMS = Path(__file__).parents[2] / "support/library_forms.yaml"
 def explained(opgen: Opgen, operator: str, *options: str) -> dict[str, tuple[str, str]]:
     """Return, for each key of the dispatch table, which kernel is called, and why."""
     copyfile(FORMS, "forms.yaml")
-    result = opgen("explain", "--yaml", "forms.yaml", "--target", "torch", operator, *options)
+    result = opgen("explain", "forms.yaml", "--target", "torch", operator, *options)
     assert result.exit_code == 0, result.stderr
     table = result.stdout.split("\nDispatch\n")[1].split("\n\n")[0].splitlines()
     return {
@@ -42,7 +42,7 @@ def test_explain_twins(opgen: Opgen) -> None:
     table = explained(opgen, "fill_twice")
     assert "opgen_writer_fill_twice" in table["CompositeImplicitAutograd"][1]
     assert table["Functionalize"][0].startswith("opgen::Functionalize<vf::_ops::fill_twice,")
-    text = opgen("explain", "--yaml", "forms.yaml", "--target", "torch", "fill_twice").stdout
+    text = opgen("explain", "forms.yaml", "--target", "torch", "fill_twice").stdout
     hidden = "  opgen_writer_fill_twice(Tensor(a!) x, float value) -> ()\n"
     assert f"Hidden operators\n{hidden}" in text
     table = explained(opgen, "head")

@@ -84,7 +84,7 @@ def test_dump_of_one_operator(opgen: Opgen) -> None:
 
 
 def test_explain_an_operator(opgen: Opgen) -> None:
-    text = opgen("explain", "add.out", "--yaml", "good.yaml").stdout
+    text = opgen("explain", "add.out", "good.yaml").stdout
     assert "Tensor::Tensor" not in text
     for part in (
         "PrivateUse1",
@@ -107,10 +107,10 @@ def test_explain_a_code(opgen: Opgen) -> None:
 
 
 def test_stub_writes_kernels_that_compile(opgen: Opgen) -> None:
-    printed = opgen("stub", "--yaml", "good.yaml")
+    printed = opgen("stub", "good.yaml")
     assert printed.exit_code == 0
     assert printed.stdout.count("OPGEN_META_FUNC(add)(") == 1
-    result = opgen("stub", "--yaml", "good.yaml", "-o", "kernels/all.cpp")
+    result = opgen("stub", "good.yaml", "-o", "kernels/all.cpp")
     assert result.stdout == "kernels/all.cpp: written\n"
     assert Path("kernels/all.cpp").read_text() == printed.stdout
     opgen("generate", "good.yaml", "-o", "out")
@@ -121,14 +121,14 @@ def test_stub_writes_kernels_that_compile(opgen: Opgen) -> None:
 
 
 def test_stub_of_one_operator_covers_its_group(opgen: Opgen) -> None:
-    text = opgen("stub", "add", "--yaml", "good.yaml").stdout
+    text = opgen("stub", "add", "good.yaml").stdout
     assert "OPGEN_META_FUNC(add)" in text and "OPGEN_IMPL_FUNC(add_out_cpu)" in text
     assert "neg" not in text
 
 
 def test_stub_does_not_overwrite(opgen: Opgen) -> None:
     Path("mine.cpp").write_text("mine")
-    result = opgen("stub", "--yaml", "good.yaml", "-o", "mine.cpp")
+    result = opgen("stub", "good.yaml", "-o", "mine.cpp")
     assert result.exit_code == 1 and "E0901" in result.stderr
     assert Path("mine.cpp").read_text() == "mine"
 

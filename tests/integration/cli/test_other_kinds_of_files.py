@@ -24,17 +24,17 @@ COMMANDS = (
     ("dump", "given.yaml"),
     ("compat", "given.yaml", "good.yaml"),
     ("compat", "good.yaml", "given.yaml"),
-    ("stub", "add", "--yaml", "given.yaml"),
-    ("explain", "add", "--yaml", "given.yaml"),
-    ("coverage", "xla.yaml", "--yaml", "given.yaml"),
+    ("stub", "add", "given.yaml"),
+    ("explain", "add", "given.yaml"),
+    ("coverage", "xla.yaml", "given.yaml"),
 )
 BACKEND_COMMANDS = (
     ("generate", "good.yaml", "--backend-yaml", "given.yaml", "-o", "out"),
     ("check", "good.yaml", "--backend-yaml", "given.yaml", "-o", "out"),
     ("lint", "good.yaml", "--backend-yaml", "given.yaml"),
     ("dump", "good.yaml", "--backend-yaml", "given.yaml"),
-    ("stub", "add", "--yaml", "good.yaml", "--backend-yaml", "given.yaml"),
-    ("coverage", "given.yaml", "--yaml", "good.yaml"),
+    ("stub", "add", "good.yaml", "--backend-yaml", "given.yaml"),
+    ("coverage", "given.yaml", "good.yaml"),
 )
 
 

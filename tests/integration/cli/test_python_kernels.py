@@ -29,10 +29,10 @@ TORCH = ("--target", "torch")
 
 def test_the_stub_is_python(opgen: Opgen) -> None:
     Path("ops.yaml").write_text(YAML)
-    text = opgen("stub", "--yaml", "ops.yaml", *TORCH, "scaled").stdout
+    text = opgen("stub", "ops.yaml", *TORCH, "scaled").stdout
     assert STUB in text, text
     compile(text, "ops.py", "exec")
-    both = opgen("stub", "--yaml", "ops.yaml", *TORCH).stdout
+    both = opgen("stub", "ops.yaml", *TORCH).stdout
     assert "OPGEN_KERNEL(mixed_cpu)" in both and "torch.library" not in both
 
 
@@ -46,6 +46,6 @@ def test_cpp_has_no_kernel(opgen: Opgen) -> None:
 
 def test_explain_names_the_python_function(opgen: Opgen) -> None:
     Path("ops.yaml").write_text(YAML)
-    text = opgen("explain", "scaled", "--yaml", "ops.yaml", *TORCH).stdout
+    text = opgen("explain", "scaled", "ops.yaml", *TORCH).stdout
     assert text.count("a Python function\n") == 2
     assert '"source": "python"' in opgen("dump", "ops.yaml", *TORCH).stdout

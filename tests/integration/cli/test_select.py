@@ -29,7 +29,7 @@ YAML = """\
 def select(opgen: Opgen, *given: str) -> list[str]:
     """Return the names in the list; those that are not called from outside end in `?`."""
     Path("ops.yaml").write_text(YAML)
-    result = opgen("select", "--yaml", "ops.yaml", *given)
+    result = opgen("select", "ops.yaml", *given)
     assert result.exit_code == 0, result.output
     text = result.stdout.replace(":\n    is_root_operator: False\n", "?\n")
     assert text.count("include_all_overloads: False") == text.count("  aten::")
@@ -54,9 +54,7 @@ def test_callees_of_generated_kernels_are_kept(opgen: Opgen) -> None:
 def test_the_list_selects_itself(opgen: Opgen) -> None:
     """The printed list is valid input for --select, and can be combined with another selection."""
     names = select(opgen, "neg.twice", "scaled.Tensor")
-    Path("few.yaml").write_text(
-        opgen("select", "--yaml", "ops.yaml", "neg.twice", "scaled.Tensor").stdout
-    )
+    Path("few.yaml").write_text(opgen("select", "ops.yaml", "neg.twice", "scaled.Tensor").stdout)
     assert select(opgen, "--select", "few.yaml") == names
     assert select(opgen, "--select", "few.yaml", "scaled.Scalar") == sorted(
         [*names, "aten::scaled.Scalar"]
@@ -70,14 +68,14 @@ def test_missing_names(opgen: Opgen) -> None:
     """Protects the position in the trace; names in namespaces of other libraries are not looked up."""
     Path("ops.yaml").write_text(YAML)
     Path("trace").write_text("aten::nag(x)\nprims::add(x)\n")
-    result = opgen("select", "--yaml", "ops.yaml", "--from-trace", "trace")
+    result = opgen("select", "ops.yaml", "--from-trace", "trace")
     assert result.exit_code == 0 and result.stdout.endswith("operators: {}\n")
     assert "warning[W1842]: there is no operator 'aten::nag'" in result.stderr
     assert "trace:1:1" in result.stderr and "did you mean 'aten::neg'?" in result.stderr
     assert "prims" not in result.stderr
-    assert opgen("select", "--yaml", "ops.yaml", "nag").exit_code == 1
-    assert opgen("select", "--yaml", "ops.yaml", "--from-trace", "none").exit_code == 1
-    nothing = opgen("select", "--yaml", "ops.yaml")
+    assert opgen("select", "ops.yaml", "nag").exit_code == 1
+    assert opgen("select", "ops.yaml", "--from-trace", "none").exit_code == 1
+    nothing = opgen("select", "ops.yaml")
     assert (
         nothing.exit_code == 2
         and "name operators, or a file that names operators" in nothing.stderr

@@ -20,8 +20,8 @@ COMMANDS = (
     ("check", "extended.yaml", "-o", "out"),
     ("build", "extended.yaml", "-o", "built"),
     ("dump", "extended.yaml"),
-    ("explain", "painted", "--yaml", "extended.yaml"),
-    ("stub", "painted", "--yaml", "extended.yaml"),
+    ("explain", "painted", "extended.yaml"),
+    ("stub", "painted", "extended.yaml"),
 )
 
 
@@ -57,7 +57,7 @@ def test_files_valid_for_torchgen_are_accepted(opgen: Opgen) -> None:
 
 def test_explain_mentions_the_views_made_by_meta(opgen: Opgen) -> None:
     Path("extended.yaml").write_text(EXTENDED)
-    text = opgen("explain", "painted", "--yaml", "extended.yaml").stdout
+    text = opgen("explain", "painted", "extended.yaml").stdout
     assert "(structured without an out variant: meta makes new tensors)" in text
     assert "opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_painted_cpu" in text
     assert "OPGEN_META_FUNC(painted)(const Tensor& self, const Scalar& value)" in text

@@ -123,7 +123,7 @@ def test_first_example_through_inductor(library: Path, tmp_path: Path) -> None:
 
 
 def _stub(yaml: Path) -> str:
-    command = [tool("opgen"), "stub", "--target", "torch", "--yaml", str(yaml), "apart"]
+    command = [tool("opgen"), "stub", "--target", "torch", str(yaml), "apart"]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     return done.stdout
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Source
-from opgen.importing.cpp.lexing import read_cpp
-from opgen.importing.cpp.text import CppText, excerpt
+from opgen.importing.cpp.text import CppText, excerpt, read_cpp
 
 
 def text(code: str) -> CppText:

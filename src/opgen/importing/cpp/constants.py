@@ -10,9 +10,8 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Source, Span
 from opgen.importing.cpp.grammar import Grammar, Node
-from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import Macros, split_ranges
-from opgen.importing.cpp.text import LITERAL, Choice, CppText, Excerpt, excerpt, find_string
+from opgen.importing.cpp.text import Choice, CppText, Excerpt, excerpt, find_string, read_cpp
 
 # The most combinations of branches of `#if` inside one call, and the most calls of a chain.
 _MOST_CHOICES = 16
@@ -173,7 +172,6 @@ _KEYS: Mapping[str, str] = MappingProxyType(
         "Autocast": "AutocastCUDA",
     }
 )
-_NAME_OR_LITERAL = re.compile(rf"\s*(?:(?P<text>{LITERAL})|(?P<name>[A-Za-z_]\w*))\s*", re.DOTALL)
 # Source of the devices: `dispatch` in torch/library.h.
 _KEY = re.compile(
     r"(?:\w+::)*(?:DispatchKey|DeviceType)::(\w+)"
@@ -275,18 +273,7 @@ class Constants(Struct, frozen=True):
     # Strings
 
     def _string(self, argument: Node, depth: int) -> str | None:
-        parts = _literals_and_names(argument)
-        found = None
-        if parts is not None:
-            source = argument.excerpt.text
-            found = _join(
-                [
-                    find_string(part) if is_literal else self._constant(part, source, depth - 1)
-                    for part, is_literal in parts
-                ]
-            )
-        elif depth > 0:
-            found = self._expression(argument, depth - 1)
+        found = self._expression(argument, depth - 1) if depth > 0 else None
         if found is None and depth > 0:
             expanded = self.expand(argument)
             found = None if expanded is None else self._string(expanded, depth - 1)
@@ -301,6 +288,13 @@ class Constants(Struct, frozen=True):
 
     def _expression(self, node: Node, depth: int) -> str | None:
         match node.type:
+            case "string_literal" | "raw_string_literal":
+                # The excerpt has `?` for characters that are not ASCII, the source has the characters.
+                return find_string(node.span.text)
+            case "concatenated_string":
+                return _join([self._string(part, depth) for part in node.named])
+            case "identifier":
+                return self._constant(node.code, node.excerpt.text, depth)
             case "parenthesized_expression" | "initializer_list":
                 inner = node.named
                 return self._string(inner[0], depth) if len(inner) == 1 else None
@@ -348,22 +342,3 @@ def _last_name(path: str) -> str:
 def _join(parts: Sequence[str | None]) -> str | None:
     known = [part for part in parts if part is not None]
     return "".join(known) if len(known) == len(parts) else None
-
-
-def _literals_and_names(argument: Node) -> list[tuple[str, bool]] | None:
-    """Split an argument that consists only of literals (True) and names (False); None for any other."""
-    around = argument.excerpt
-    position, end = argument.start - around.start, argument.end - around.start
-    parts: list[tuple[str, bool]] = []
-    while position < end:
-        match = _NAME_OR_LITERAL.match(around.code, position, end)
-        if match is None:
-            return None
-        position = match.end()
-        if match["name"] is not None:
-            parts.append((match["name"], False))
-        else:
-            # The excerpt has `?` for characters that are not ASCII, the source has the characters.
-            first, last = (around.start + offset for offset in match.span("text"))
-            parts.append((around.text.source.text[first:last], True))
-    return parts or None

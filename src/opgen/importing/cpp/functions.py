@@ -217,8 +217,8 @@ _NAMESPACE_ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*([\w:]+)\s*;")
 class CppFunction(Located, Struct, frozen=True):
     """A declaration or definition. `path` has the named namespaces and classes, and the function's name.
 
-    `template` are the parameters of a template, and `instance` the arguments of an explicit instantiation, both with
-    their brackets.
+    `template` are the parameters of a template, with the names of each in `template_names`, and `instance` the arguments of
+    an explicit instantiation; both have their brackets.
     """
 
     path: tuple[str, ...]
@@ -230,6 +230,7 @@ class CppFunction(Located, Struct, frozen=True):
     local: str = ""
     is_member: bool = False
     template: str = ""
+    template_names: tuple[str, ...] = ()
     instance: str = ""
 
     _places = ("text", "span")
@@ -351,6 +352,7 @@ class Functions:
             local="unnamed" if is_unnamed else "static" if is_static else "",
             is_member=is_member,
             template=declaration.template,
+            template_names=declaration.template_names,
             instance=declaration.instance,
         )
 
@@ -360,20 +362,20 @@ class _Declaration(Struct, frozen=True):
     qualifiers: tuple[str, ...]
     is_static: bool
     template: str
+    template_names: tuple[str, ...]
     instance: str
 
 
 def _declaration(node: Node, base: str) -> _Declaration | None:
     """Return the declaration in a parsed text if it is one of a function named `base`."""
-    template = ""
+    template: Node | None = None
     for _ in range(_MAX_NESTING):
         if node.has_error:
             return None
         if node.type in ("declaration", "template_instantiation"):
             return _declared_function(node, base, template)
         if node.type == "template_declaration":
-            parameters = node.field("parameters")
-            template = "" if parameters is None else parameters.code
+            template = node.field("parameters")
         elif node.type not in ("translation_unit", "linkage_specification"):
             return None
         inner = [child for child in node.children if child.type in _INNER]
@@ -389,27 +391,56 @@ _INNER = frozenset(
 _MAX_NESTING = 6
 
 
-def _declared_function(node: Node, base: str, template: str) -> _Declaration | None:
+def _declared_function(node: Node, base: str, template: Node | None) -> _Declaration | None:
     function = find_function(node)
     name = None if function is None else function.field("declarator")
     signature = None if function is None else _understood(_read_signature, node, function)
     if name is None or signature is None:
         return None
-    written = "".join(name.code.split())
-    match = _FULL_NAME.fullmatch(written)
-    if match is None or match[2] != base:
+    found = function_name(name)
+    if found is None or found.base != base:
         return None
-    qualifiers = tuple(_without_arguments(part) for part in match[1].split("::") if part)
+    qualifiers = tuple(_without_arguments(part) for part in found.qualifiers)
     storage = {c.code for c in node.children if c.type == "storage_class_specifier"}
     is_instance = node.type == "template_instantiation"
-    instance = (match[3] or "") if is_instance else ""
-    return _Declaration(signature, qualifiers, "static" in storage, template, instance)
+    instance = "".join(found.template.split()) if is_instance else ""
+    parameters = "" if template is None else template.code
+    names = () if template is None else tuple(map(_template_name, template.named))
+    return _Declaration(signature, qualifiers, "static" in storage, parameters, names, instance)
+
+
+def _template_name(parameter: Node) -> str:
+    """Return the `T` of `typename T = int`, and the `N` of `int N`; empty for a parameter without a name."""
+    name = parameter.field("name") or next(reversed(parameter.named), None)
+    is_type = "type_parameter" in parameter.type
+    return (name.code if name is not None else "") if is_type else _name_of(parameter)
+
+
+def function_name(node: Node) -> FunctionName | None:
+    """Return the name of a function, such as `a::b<int>::f<float>`; None for other expressions."""
+    qualifiers, template = list[str](), ""
+    while node.type == "qualified_identifier":
+        scope, inner = node.field("scope"), node.field("name")
+        if inner is None:
+            return None
+        qualifiers.append("" if scope is None else scope.code)
+        node = inner
+    if node.type == "dependent_name" and node.named:
+        node = node.named[-1]
+    if node.type == "template_function":
+        name, arguments = node.field("name"), node.field("arguments")
+        if name is None or arguments is None:
+            return None
+        node, template = name, arguments.code
+    if node.type not in _NAMED:
+        return None
+    is_absolute = qualifiers[:1] == [""]
+    return FunctionName(tuple(qualifiers[is_absolute:]), node.code, template, is_absolute)
 
 
 # After the name of a function, and before it if it is a part of another name.
 _OPENING = re.compile(r"\s*(?:<[^;{}()]*>\s*)?\(")
 _IN_NAME = re.compile(r"[\w.]")
-_FULL_NAME = re.compile(r"(?:::)?((?:\w+(?:<.*>)?::)*)(.+?)(<.*>)?")
 
 
 def _places(text: CppText, base: str) -> Iterator[tuple[CppText, int, int]]:

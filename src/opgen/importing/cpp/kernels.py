@@ -7,9 +7,9 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.importing.common.registrations import CppType, FunctionName, Kernel, KernelKind
+from opgen.importing.common.registrations import CppType, Kernel, KernelKind
 from opgen.importing.cpp.constants import Constants, callee
-from opgen.importing.cpp.functions import Functions, read_cast, read_lambda
+from opgen.importing.cpp.functions import Functions, function_name, read_cast, read_lambda
 from opgen.importing.cpp.grammar import Node
 from opgen.model.native_function import FALLTHROUGH
 
@@ -27,8 +27,6 @@ _KERNEL_CALLS = frozenset(
 )
 _BOXED = re.compile(r"makeFromBoxed\w*|\w*[fF]allback")
 _NAMES = frozenset({"identifier", "qualified_identifier", "template_function"})
-_PART = re.compile(r"\w+\s*(?:<.*>)?", re.DOTALL)
-_LAST = re.compile(r"(?:template\s+)?(\w+)\s*(<.*>)?", re.DOTALL)
 
 
 class KernelReader(Struct, frozen=True):
@@ -68,7 +66,7 @@ class KernelReader(Struct, frozen=True):
             return None
         called = values[0].field("function")
         is_call = values[0].type == "call_expression" and called is not None
-        name = find_function_name(called.code) if is_call and called is not None else None
+        name = function_name(called) if is_call and called is not None else None
         if name is None:
             return None
         text = node.excerpt.text
@@ -95,7 +93,7 @@ class KernelReader(Struct, frozen=True):
             for value in (*values, *self.constants.initializers(written, text))[:1]:
                 if value.type:
                     return replace(self._read(value, value, depth - 1), span=whole.span)
-        name = find_function_name(written)
+        name = function_name(node)
         if name is None:
             return _unknown(whole)
         return Kernel(KernelKind.function, str(name), whole.span, name)
@@ -118,30 +116,6 @@ class KernelReader(Struct, frozen=True):
         if value is None or not value.type:
             return _unknown(whole)
         return replace(self._read(value, value, depth - 1), span=whole.span)
-
-
-def find_function_name(code: str) -> FunctionName | None:
-    """Parse the name of a function, such as `a::b<int>::f<float>`; None if `code` is not a name."""
-    parts = [part.strip() for part in _path(code)]
-    is_absolute = len(parts) > 1 and not parts[0]
-    parts = parts[1:] if is_absolute else parts
-    last = _LAST.fullmatch(parts[-1])
-    if last is None or not all(map(_PART.fullmatch, parts[:-1])):
-        return None
-    return FunctionName(tuple(parts[:-1]), last[1], last[2] or "", is_absolute)
-
-
-def _path(code: str) -> list[str]:
-    """Split `code` at each `::` outside of template arguments."""
-    parts, depth, begin = [], 0, 0
-    for mark in re.finditer(r"::|[<>()]", code):
-        if mark[0] == "::":
-            if depth == 0:
-                parts.append(code[begin : mark.start()])
-                begin = mark.end()
-        else:
-            depth += 1 if mark[0] in "<(" else -1
-    return [*parts, code[begin:]]
 
 
 def _inner(node: Node) -> Node | None:

@@ -32,7 +32,6 @@ from opgen.importing.cpp.constants import (
 from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Node
 from opgen.importing.cpp.kernels import KernelReader
-from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import (
     DEF,
     FRAGMENT,
@@ -41,7 +40,7 @@ from opgen.importing.cpp.macros import (
     is_library_macro,
     split_arguments,
 )
-from opgen.importing.cpp.text import CppText, Includes
+from opgen.importing.cpp.text import CppText, Includes, read_cpp
 from opgen.model.cpp_words import is_module_name
 from opgen.model.native_function import AliasAnalysisKind
 

@@ -24,7 +24,6 @@ from opgen.importing.common.registrations import (
     Problems,
 )
 from opgen.importing.cpp.functions import HEADERS, CppFunction, Functions
-from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.inference import instantiate
 
@@ -313,7 +312,7 @@ class Callables(Struct, frozen=True):
         return name
 
     def _declaration(self, name: FunctionName, function: CppFunction) -> Declaration:
-        own = _template_names(function)
+        own = function.template_names
         names = self.functions.names_of(function.text)
         try:
             declared = spell_signature(function.signature, names, own)
@@ -375,7 +374,7 @@ class Callables(Struct, frozen=True):
             raise _Uncallable("E1165", message, hint, list(files.values()))
 
     def _types_of(self, function: CppFunction) -> str:
-        return self._types(function.signature, function.text, _template_names(function))
+        return self._types(function.signature, function.text, function.template_names)
 
     def _types(self, signature: CppSignature, text: CppText, own: Sequence[str] = ()) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""
@@ -412,12 +411,6 @@ def _find_template(
         message = f"'{name}' is a template without arguments"
         hint = "name the instance: &f<float>"
     return _Uncallable("W1171", message, hint, templates)
-
-
-def _template_names(function: CppFunction) -> list[str]:
-    parameters = split_arguments(function.template[1:-1]) if function.template else []
-    matches = (re.match(r".*?(\w+)\s*(?:=.*)?$", one, re.DOTALL) for one in parameters)
-    return [match[1] for match in matches if match is not None]
 
 
 def _identifier(text: str) -> str:

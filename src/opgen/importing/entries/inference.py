@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
@@ -19,12 +18,9 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.cpp.functions import CppFunction, Functions
-from opgen.importing.cpp.kernels import find_function_name
 from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CppText
 from opgen.model.native_function import AliasAnalysisKind
-
-_TEMPLATE_PARAMETER = re.compile(r"(?:typename|class|bool|int|int64_t|size_t|auto|[\w:]+)\s+(\w+)")
 
 
 class Inference(Struct, frozen=True):
@@ -106,11 +102,7 @@ def instantiate(function: CppFunction, template: str) -> CppSignature:
     """Return the signature of `f<float>`: the template's parameters are replaced by its arguments."""
     if not function.template or not template:
         return function.signature
-    names = []
-    for parameter in split_arguments(function.template[1:-1]):
-        match = _TEMPLATE_PARAMETER.match(parameter)
-        names.append("" if match is None else match[1])
-    values = dict(zip(names, split_arguments(template[1:-1])))
+    values = dict(zip(function.template_names, split_arguments(template[1:-1])))
     return _substitute(function.signature, values)
 
 
@@ -122,8 +114,7 @@ def _substitute(signature: CppSignature, values: Mapping[str, str]) -> CppSignat
 
 def _type(type_: CppType, values: Mapping[str, str]) -> CppType:
     name = "".join(values.get(type_.name, type_.name).split())
-    path = find_function_name(name)
-    if path is not None and path.template:
+    if name.endswith(">"):
         # A template argument that is itself an instance of a template is not parsed: no schema is inferred from it.
         return CppType(name)
     arguments = tuple(_type(argument, values) for argument in type_.arguments)

@@ -357,14 +357,11 @@ def _find(name: str, last: str | None, texts: Sequence[CppText], folder: str) ->
 
 def _definitions(text: CppText, last: str) -> Iterator[str]:
     """Yield the full names of the classes named `last` that a file defines."""
-    head = rf"(?<!\w)(enum\s+)?(?:struct|class)\b[^;{{}}()=:]*?\b{last}\s*(?:final\s*)?(?::[^;{{}}]*)?\{{"
-    for match in re.finditer(head, text.masked):
-        if match[1] is not None or text.is_dead(match.start()):
-            continue
-        scope = text.scope(match.start())
-        around = () if scope is None else scope.chain()
-        if all(one.kind != "other" for one in around):
-            yield "::" + "::".join((*(one.name for one in around if one.name), last))
+    for scope in dict.fromkeys(filter(None, text.scope_table[1])):
+        if (scope.kind, scope.name) == ("class", last) and not text.is_dead(scope.start):
+            around = scope.chain()
+            if all(one.kind != "other" for one in around):
+                yield "::" + "::".join(one.name for one in around if one.name)
 
 
 _META = "Meta"
