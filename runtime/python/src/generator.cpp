@@ -118,7 +118,7 @@ PyObject* seed_default(PyObject*, PyObject* seed) {
 PyGetSetDef attributes[] = {
     {"device", device, nullptr, "The device for which it draws numbers.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMethodDef methods[] = {
+PyMethodDef generator_methods[] = {
     {"manual_seed", manual_seed, METH_O, "Restarts from this seed. Returns the Generator."},
     {"initial_seed", initial_seed, METH_NOARGS, "Returns the seed of the last start."},
     {"seed", fresh_seed, METH_NOARGS,
@@ -133,7 +133,7 @@ PyMethodDef methods[] = {
 PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&make_generator)},
                        {Py_tp_dealloc, reinterpret_cast<void*>(&free_generator)},
                        {Py_tp_getset, attributes},
-                       {Py_tp_methods, methods},
+                       {Py_tp_methods, generator_methods},
                        {0, nullptr}};
 PyType_Spec spec = {"opgen.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT, slots};
 

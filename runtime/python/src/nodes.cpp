@@ -100,7 +100,7 @@ PyObject* register_before(PyObject* self, PyObject* hook) {
   return register_node_prehook(*of(self)->node, hook);
 }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef node_attributes[] = {
     {"next_functions", next_functions, nullptr,
      "For each input, a pair: the Node that receives its gradient (or None), and the index of that "
      "Node's output.",
@@ -110,7 +110,7 @@ PyGetSetDef attributes[] = {
     {"_input_metadata", input_metadata, nullptr,
      "The shape, dtype and device of each gradient that the node receives.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMethodDef methods[] = {
+PyMethodDef node_methods[] = {
     {"name", name_of, METH_NOARGS, "Returns the name, such as MulBackward0."},
     {"register_hook", register_after, METH_O,
      "Calls hook(grad_inputs, grad_outputs) after the node has run; if it returns a tuple, that "
@@ -121,24 +121,24 @@ PyMethodDef methods[] = {
     {"_sequence_nr", sequence_nr, METH_NOARGS,
      "Returns the node's number. Later nodes have higher numbers and run first."},
     {nullptr, nullptr, 0, nullptr}};
-PyType_Slot slots[] = {
+PyType_Slot node_slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(&free_node)},
     {Py_tp_traverse, reinterpret_cast<void*>(&visit_node)},
     {Py_tp_clear, reinterpret_cast<void*>(&clear_node)},
     {Py_tp_repr, reinterpret_cast<void*>(&show_node)},
-    {Py_tp_getset, attributes},
-    {Py_tp_methods, methods},
+    {Py_tp_getset, node_attributes},
+    {Py_tp_methods, node_methods},
     {Py_tp_doc, const_cast<char*>("A recorded operator: it computes the gradients of its inputs "
                                   "from those of its outputs.")},
     {0, nullptr}};
-PyType_Spec spec = {"opgen.Node", sizeof(NodeObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                    slots};
+PyType_Spec node_spec = {
+    "opgen.Node", sizeof(NodeObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, node_slots};
 
 }  // namespace
 
 int make_node_type() {
-  node_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  node_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&node_spec));
   types.node = node_type;
   return node_type == nullptr ? -1 : 0;
 }

@@ -44,7 +44,7 @@ PyObject* data_ptr(PyObject* self, PyObject*) {
 PyObject* resizable(PyObject* self, PyObject*) {
   return wrap_bool(storage_of(self).resizable());
 }
-Py_ssize_t length(PyObject* self) {
+Py_ssize_t number_of_bytes(PyObject* self) {
   return static_cast<Py_ssize_t>(storage_of(self).nbytes());
 }
 PyObject* show(PyObject* self) {
@@ -163,7 +163,7 @@ PyType_Slot storage_slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(&show)},
     {Py_tp_getset, storage_attributes},
     {Py_tp_methods, storage_methods},
-    {Py_mp_length, reinterpret_cast<void*>(&length)},
+    {Py_mp_length, reinterpret_cast<void*>(&number_of_bytes)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)},
     {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_buffer)},
     {Py_tp_doc, const_cast<char*>("The bytes that a tensor and its views share.")},

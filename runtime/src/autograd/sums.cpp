@@ -1,4 +1,4 @@
-// sums.cpp: sums of gradients. Their loops, unlike the rest of the primitives, profit from -O3.
+// sums.cpp: sums of gradients.
 #include "autograd/sums.h"
 
 #include "opgen/autograd/autograd.h"
