@@ -248,12 +248,14 @@ inline void check_sizes_nonnegative(IntArrayRef sizes) {
   return wrapped;
 }
 
+namespace tensor_functions {
 // For symbolic sizes, as in a meta function. This is a template, so that a list in braces means
 // numbers.
 template <std::same_as<SymIntArrayRef> Sizes>
 [[nodiscard]] at::SymDimVector shape_from_dim_mask(Sizes sizes, DimMask mask, bool keepdim) {
   return detail::shape_of_mask<at::SymDimVector>(sizes, mask, keepdim);
 }
+}  // namespace tensor_functions
 
 // ---- Dtypes, shared memory ----
 
