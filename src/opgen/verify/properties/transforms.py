@@ -25,7 +25,7 @@ from opgen.verify.caller import (
     place_text,
     wrong_elements,
 )
-from opgen.verify.calls.specs import Call, Place, TensorSpec, changed, elements, put
+from opgen.verify.calls.specs import Call, Place, TensorSpec, changed, elements, flat, put
 from opgen.verify.properties.common import (
     TRACING,
     as_dtype,
@@ -196,8 +196,7 @@ def _eager(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[
 
 def _copies(*inputs: Any) -> Any:
     """Stand in for a program with the operator: it calls none of the library."""
-    flat = [t for value in inputs for t in (value if isinstance(value, list) else [value])]
-    return tuple(t.clone() for t in flat if hasattr(t, "clone"))
+    return tuple(t.clone() for t in flat(inputs) if hasattr(t, "clone"))
 
 
 def _failure(what: str, error: BaseException, tool: Callable[[Callable[..., Any]], Any]) -> str:
