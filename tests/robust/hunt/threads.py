@@ -41,6 +41,17 @@ THREADS = 4
 _POOL = 3
 # A square of this side has enough elements for the GIL to be released.
 SIDE = 136
+_REFUSALS = (
+    TypeError,
+    ValueError,
+    RuntimeError,
+    IndexError,
+    BufferError,
+    MemoryError,
+    OverflowError,
+)
+# Methods that take sizes.
+_SIZED = ("repeat", "expand", "resize_", "new_zeros", "new_ones", "new_full", "unfold")
 
 
 class Hunter:
@@ -75,16 +86,7 @@ class Hunter:
             try:
                 self.one(chosen, own)
                 counts["accepted"] += 1
-            except (
-                TypeError,
-                ValueError,
-                RuntimeError,
-                IndexError,
-                NotImplementedError,
-                BufferError,
-                MemoryError,
-                OverflowError,
-            ):
+            except _REFUSALS:
                 pass
             if counts["calls"] % 256 == 0:
                 own = self.tensors()
@@ -98,30 +100,12 @@ class Hunter:
                 name, function = chosen.choice(self.functions)
                 writes = name.endswith("_") and not name.endswith("__")
                 first = chosen.choice(own if writes else shared)
+                numbers = (1, 0, 2.0, (SIDE, SIDE), m.float32)
                 rest = [
-                    chosen.choice(
-                        [
-                            chosen.choice(shared),
-                            chosen.choice(shared),
-                            1,
-                            0,
-                            2.0,
-                            (SIDE, SIDE),
-                            m.float32,
-                        ]
-                    )
+                    chosen.choice((chosen.choice(shared), chosen.choice(shared), *numbers))
                     for _ in range(chosen.choice((0, 0, 1, 1, 1, 2)))
                 ]
-                if name in (
-                    "repeat",
-                    "expand",
-                    "resize_",
-                    "new_zeros",
-                    "new_ones",
-                    "new_full",
-                    "unfold",
-                ):
-                    rest = [(2, SIDE, SIDE)]
+                rest = [(2, SIDE, SIDE)] if name in _SIZED else rest
                 function(first, *rest)
             case 4:
                 m.add(chosen.choice(shared), chosen.choice(shared), out=chosen.choice(own))
