@@ -34,6 +34,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from robust.hunt.findings import crash_of
 from robust.hunt.plans import Plan, described
 from robust.hunt.worker import Caller, our_module
 
@@ -365,8 +366,6 @@ def run_here(
 
 def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float) -> None:
     """Run processes of half a minute until the time is over."""
-    from robust.hunt.calls import crash_of  # noqa: PLC0415
-
     ends = time.monotonic() + seconds
     file = findings.folder / "threads.plans"
     file.write_bytes(pickle.dumps(plans))
@@ -387,11 +386,8 @@ def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float
             for report in reports:
                 text = f"WARNING: ThreadSanitizer: {report}" if code == 66 else report
                 crash = crash_of(text, code, "hangs" if code is None else "")
-                key = f"crash: {crash.kind} at {crash.where or 'threads'}"
-                shown = " ".join(map(str, command))
-                findings.found(
-                    key, "threads", f"seed {findings.rounds}", f"# {shown}\n", crash.report
-                )
+                shown = f"# {' '.join(map(str, command))}\n"
+                findings.crashed(crash, "threads", "threads", f"seed {findings.rounds}", shown)
         findings.rounds += 1
         findings.write()
 
