@@ -244,13 +244,15 @@ class Caller(Struct):
 
     # Arguments.
 
-    def build(self, call: Mapping[str, Any], how: str, outcome: Outcome) -> dict[str, Any]:
+    def build(
+        self, call: Mapping[str, Any], how: str = "fresh", outcome: Outcome | None = None
+    ) -> dict[str, Any]:
         """Return the arguments of a call. `how` is "fresh", "block" or "meta"."""
         return {
             name: self._value((name, None), value, how, outcome) for name, value in call.items()
         }
 
-    def _value(self, place: Place, value: Any, how: str, outcome: Outcome) -> Any:
+    def _value(self, place: Place, value: Any, how: str, outcome: Outcome | None) -> Any:
         if isinstance(value, list | tuple):
             name, _ = place
             return [self._value((name, i), item, how, outcome) for i, item in enumerate(value)]

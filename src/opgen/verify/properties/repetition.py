@@ -329,7 +329,7 @@ def _concurrent(case: Case) -> Iterator[Finding]:
             for arguments, value in zip(given, returned)
         ]
 
-    given = [[caller.build(call, "fresh", Outcome()) for _ in range(rounds)] for call in calls]
+    given = [[caller.build(call) for _ in range(rounds)] for call in calls]
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(work, given))
     for call, other, alone, found in zip(calls, reversed(calls), expected, outcomes):

@@ -17,7 +17,6 @@ from opgen.verify.caller import (
     Finding,
     NotApplicable,
     NotTested,
-    Outcome,
     Property,
     Result,
     Run,
@@ -144,8 +143,7 @@ def _ways(
 
 
 def _mapped(case: Case, stacks: dict[Place, list[TensorSpec]], dim: int) -> list[Result]:
-    outcome = Outcome()
-    given = case.caller.build(case.call, "fresh", outcome)
+    given = case.caller.build(case.call)
     batches = []
     for specs in stacks.values():
         numbers = np.stack(
@@ -299,7 +297,7 @@ def _autocast(case: Case) -> Iterator[Finding]:
     call = _in_float32(case)
     base = case.base if call is case.call else case.run(call)
     case.need_accepted(base, what="float32")
-    given = case.caller.build(call, "fresh", Outcome())
+    given = case.caller.build(call)
     case.backend.seed(0)
     try:
         with torch.autocast("cpu", dtype=torch.bfloat16):
