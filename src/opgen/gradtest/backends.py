@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import prod
@@ -59,11 +58,8 @@ class Tensors:
     refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
     # The dtypes of which a gradient is checked; the first is required.
     dtypes: tuple[str, ...] = ("float64", "complex128")
-    # Whether forward formulas can be checked.
-    has_forward: bool = True
-    # Whether gradients are checked under vmap, too, and under torch.compile.
-    has_vmap: bool = False
-    has_compile: bool = False
+    # Whether gradients are checked under vmap and torch.compile, too.
+    has_transforms: bool = False
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -90,13 +86,7 @@ class Tensors:
 
     def is_differentiable(self, value: Any) -> bool:
         """Return whether the dtype of a tensor has gradients."""
-        raise NotImplementedError
-
-    def numel(self, value: Any) -> int:
-        return int(value.numel())
-
-    def is_finite(self, value: Any) -> bool:
-        raise NotImplementedError
+        return bool(value.dtype.is_floating_point or value.dtype.is_complex)
 
     def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
         """Compare the gradients with finite differences; throw an error if they differ."""
@@ -122,8 +112,7 @@ class Tensors:
 class TorchTensors(Tensors):
     """PyTorch's."""
 
-    has_vmap = True
-    has_compile = True
+    has_transforms = True
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
         torch = self.module
@@ -144,12 +133,6 @@ class TorchTensors(Tensors):
         packet = getattr(getattr(self.module.ops, namespace), name)
         found: Callable[..., Any] = getattr(packet, overload or "default")
         return found
-
-    def is_differentiable(self, value: Any) -> bool:
-        return bool(value.is_floating_point() or value.is_complex())
-
-    def is_finite(self, value: Any) -> bool:
-        return bool(value.isfinite().all())
 
     def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
         self.module.autograd.gradcheck(
@@ -266,12 +249,6 @@ class PackageTensors(Tensors):
         if not self.is_differentiable(value):
             return self.module.tensor(value)
         return self.module._C._clone(value)
-
-    def is_differentiable(self, value: Any) -> bool:
-        return bool(value.dtype.is_floating_point or value.dtype.is_complex)
-
-    def is_finite(self, value: Any) -> bool:
-        return all(cmath.isfinite(x) for x in elements_of(value.tolist()))
 
     def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
         self.module.autograd.gradcheck(f, tuple(inputs), check_forward_ad=forward)

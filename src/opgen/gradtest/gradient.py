@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from opgen.gradtest.backends import (
     Different,
     NotCompiled,
     Tensors,
+    elements_of,
     first_line,
     is_comparison,
     tensors_of,
@@ -131,13 +133,9 @@ class _Check(Struct):
     dtype: str
     domain: Domain
 
-    @property
-    def forward(self) -> bool:
-        return self.gradient.forward and self.tensors.has_forward
-
     def run(self) -> Report:
         gradient = self.gradient
-        modes = ("backward", "forward") if self.forward else ("backward",)
+        modes = ("backward", "forward") if self.gradient.forward else ("backward",)
         report = Report(str(gradient), self.dtype, modes, self.domain.narrowings())
         drawer = GradientDrawer(
             gradient.schema.arguments.flat_all,
@@ -148,12 +146,10 @@ class _Check(Struct):
             seed=f"{gradient} {self.dtype}",
         )
         report.narrowings += drawer.narrowings()
-        if self.tensors.has_compile and self.domain.compiled:
+        if self.tensors.has_transforms and self.domain.compiled:
             report.compiled = 0
-        if gradient.views and self.tensors.has_vmap and self.domain.batched:
+        if gradient.views and self.tensors.has_transforms and self.domain.batched:
             report.narrowings += ("under vmap: not tested for views",)
-        if gradient.forward and not self.forward:
-            report.narrowings += ("forward formulas: not checked for this target",)
         give_up = MOST if self.dtype == self.tensors.dtypes[0] else MOST // 8
         while report.checked < ENOUGH and report.drawn < (MOST if report.checked else give_up):
             report.drawn += 1
@@ -184,17 +180,17 @@ class _Check(Struct):
         except self.tensors.refusals as error:
             report.refused[_reason(error)] += 1
             return
-        if not all(map(self.tensors.is_finite, outputs)):
+        if not all(map(cmath.isfinite, elements_of([y.tolist() for y in outputs]))):
             report.refused["the result is not finite"] += 1
             return
-        if not outputs or not any(map(self.tensors.numel, outputs)):
+        if not any(output.numel() for output in outputs):
             report.empty += 1
             return
         drawer.accepted.append(plan)
         leaves = [self.tensors.leaf(value) for value in inputs]
         try:
             batched = self.domain.batched and not self.gradient.views
-            self.tensors.check(f, leaves, forward=self.forward, batched=batched)
+            self.tensors.check(f, leaves, forward=self.gradient.forward, batched=batched)
         except Exception as error:
             raise self._wrong("gradient", call, chosen, error) from error
         report.checked += 1
@@ -211,7 +207,7 @@ class _Check(Struct):
         chosen: Sequence[Place],
         report: Report,
     ) -> None:
-        for forward in (False, True) if self.forward else (False,):
+        for forward in (False, True) if self.gradient.forward else (False,):
             try:
                 self.tensors.check_second(f, leaves, forward=forward)
             except Exception as error:

@@ -143,14 +143,24 @@ def _differ_once(
         if a is not b or not _same_values(one.other, other.other):
             return f"{label} is {one.other!r}, expected {other.other!r}"
         return None
-    for what, x, y in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
-        if x != y:
-            return f"{label} has {what} {_text(x)}, expected {_text(y)}"
+    if a.shape != b.shape:
+        return f"{label} has shape {list(a.shape)}, expected {list(b.shape)}"
+    if a.dtype != b.dtype:
+        return f"{label} has dtype {a.dtype}, expected {b.dtype}"
     if strides and significant(a) != significant(b):
         return f"{label} has strides {list(a.strides)}, expected {list(b.strides)}"
-    if one.elements is None or other.elements is None:
+    found, expected = one.elements, other.elements
+    # Most results are equal, which is seen at once; NaN is not.
+    if found is None or expected is None or np.array_equal(found, expected):
         return None
-    return _differing(label, one.elements, other.elements, a.dtype, exact, units)
+    wrong = wrong_elements(found, expected, a.dtype, exact=exact, units=units)
+    if not wrong.any():
+        return None
+    place = tuple(int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), found.shape))
+    count = int(wrong.sum())
+    where = f"element {list(place)} of {label}" if place else label
+    more = f" ({count} of {found.size} elements differ)" if count > 1 else ""
+    return f"{where} is {found[place]}, expected {expected[place]}{more}"
 
 
 def significant(described: Described) -> tuple[int, ...]:
@@ -160,32 +170,12 @@ def significant(described: Described) -> tuple[int, ...]:
     return tuple(step for size, step in zip(described.shape, described.strides) if size > 1)
 
 
-def _text(value: Any) -> str:
-    return str(list(value)) if isinstance(value, tuple) else str(value)
-
-
 def _same_values(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float) and one != one:
         return other != other
     if isinstance(one, float | complex) and isinstance(other, float | complex):
         return bool(abs(one - other) <= 1e-6 * max(abs(one), abs(other), 1))
     return bool(one == other)
-
-
-def _differing(
-    label: str, found: Array, expected: Array, dtype: str, exact: bool, units: float
-) -> str | None:
-    # Most results are equal, which is seen at once; NaN is not.
-    if np.array_equal(found, expected):
-        return None
-    wrong = wrong_elements(found, expected, dtype, exact=exact, units=units)
-    if not wrong.any():
-        return None
-    place = tuple(int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), found.shape))
-    count = int(wrong.sum())
-    where = f"element {list(place)} of {label}" if place else label
-    more = f" ({count} of {found.size} elements differ)" if count > 1 else ""
-    return f"{where} is {found[place]}, expected {expected[place]}{more}"
 
 
 def wrong_elements(
@@ -204,12 +194,8 @@ def wrong_elements(
         finite = magnitudes[np.isfinite(magnitudes)]
         scale = max(float(finite.max()) if finite.size else 0.0, _LEAST_SCALE)
         near = np.abs(a - b) <= units * EPSILONS[dtype] * scale
-        same = (a == b) | near | (_is_nan(a) & _is_nan(b))
+        same = (a == b) | near | (np.isnan(a) & np.isnan(b))
     return np.asarray(~same)
-
-
-def _is_nan(numbers: Array) -> Array:
-    return np.asarray(np.isnan(numbers))
 
 
 # What uninitialised memory is filled with in turn, and what lies beside elements.
@@ -258,13 +244,15 @@ class Caller(Struct):
 
     # Arguments.
 
-    def build(self, call: Mapping[str, Any], how: str, outcome: Outcome) -> dict[str, Any]:
+    def build(
+        self, call: Mapping[str, Any], how: str = "fresh", outcome: Outcome | None = None
+    ) -> dict[str, Any]:
         """Return the arguments of a call. `how` is "fresh", "block" or "meta"."""
         return {
             name: self._value((name, None), value, how, outcome) for name, value in call.items()
         }
 
-    def _value(self, place: Place, value: Any, how: str, outcome: Outcome) -> Any:
+    def _value(self, place: Place, value: Any, how: str, outcome: Outcome | None) -> Any:
         if isinstance(value, list | tuple):
             name, _ = place
             return [self._value((name, i), item, how, outcome) for i, item in enumerate(value)]

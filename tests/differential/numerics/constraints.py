@@ -1,14 +1,16 @@
 """Rules for valid arguments, which the schema's types and names do not express.
 
 Keys are "operator:argument", with or without the overload ("max.dim:dim", "select:index"), or ":argument" for all
-operators; the most specific one counts. A new operator needs a line here only if PyTorch rejects what is drawn by
-type.
+operators; the most specific one counts. A key of several operators and arguments, such as "sum mean:dim", is a row for
+each. A new operator needs a line here only if PyTorch rejects what is drawn by type.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -893,77 +895,40 @@ _CONVOLUTIONS = (
 )
 ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     # Dimensions.
-    ":dim": lambda d: d.dim(),
-    ":dim0": lambda d: d.dim(),
-    ":dim1": lambda d: d.dim(),
-    ":dim2": lambda d: d.dim(),
+    ":dim dim0 dim1 dim2": lambda d: d.dim(),
     ":start_dim": lambda d: d.below(max(1, len(d.tensor().sizes))),
     ":end_dim": lambda d: d.between(d["start_dim"], max(0, len(d.tensor().sizes) - 1)),
     ":dims": lambda d: d.dims(),
-    "permute:dims": permutation,
-    "permute_copy:dims": permutation,
+    "permute permute_copy:dims": permutation,
     "diagonal:dim1": lambda d: 0,
     "diagonal:dim2": lambda d: d.choose(-1, len(d.tensor().sizes) - 1),
     "diagonal_copy:dim1": lambda d: d.choose(-1, len(d.tensor().sizes) - 1),
     "diagonal_copy:dim2": lambda d: 0,
-    "unsqueeze:dim": unsqueezed,
-    "unsqueeze_copy:dim": unsqueezed,
-    **{
-        f"{name}:dim": lambda d: d["tensors"] and d.drawn["dim"]
-        for name in ("stack", "cat", "concat", "concatenate")
-    },
-    ":axis0": lambda d: d.dim(),
-    ":axis1": lambda d: d.dim(),
-    **{
-        f"{name}:{end}": lambda d: d.dim()
-        for name in ("movedim.int", "moveaxis.int")
-        for end in ("source", "destination")
-    },
+    "unsqueeze unsqueeze_copy:dim": unsqueezed,
+    "stack cat concat concatenate:dim": lambda d: d["tensors"] and d.drawn["dim"],
+    ":axis0 axis1": lambda d: d.dim(),
+    "movedim.int moveaxis.int:source destination": lambda d: d.dim(),
     "count_nonzero:dim": lambda d: d.choose(None, d.dim()),
-    "count_nonzero.dim_IntList:dim": lambda d: d.dims(),
-    "logsumexp:dim": lambda d: d.dims(),
-    "take_along_dim:dim": lambda d: d.choose(None, d.dim()),
-    **{f"{name}:dim": lambda d: d.choose(None, d.dim()) for name in ("argmax", "argmin")},
-    **{
-        f"{name}:dim": lambda d: d.choose(None, d.dims(), d.dims(1))
-        for name in (
-            "sum",
-            "mean",
-            "std",
-            "var",
-            "var_mean",
-            "std_mean",
-            "linalg_vector_norm",
-            "any.dims",
-            "all.dims",
-        )
-    },
-    **{
-        f"{name}:dim": lambda d: d.dims()
-        for name in ("amax", "amin", "squeeze.dims", "squeeze_copy.dims")
-    },
-    "unique_consecutive:dim": lambda d: d.choose(None, d.dim()),
-    "aminmax:dim": lambda d: d.choose(None, d.dim()),
-    **{
-        f"{name}:dim": lambda d: d.choose(None, d.dims(), d.dims(1))
-        for name in ("nansum", "nanmean")
-    },
+    "count_nonzero.dim_IntList logsumexp:dim": lambda d: d.dims(),
+    "take_along_dim argmax argmin:dim": lambda d: d.choose(None, d.dim()),
+    "sum mean std var var_mean std_mean linalg_vector_norm any.dims all.dims:dim": lambda d: d.choose(
+        None, d.dims(), d.dims(1)
+    ),
+    "amax amin squeeze.dims squeeze_copy.dims:dim": lambda d: d.dims(),
+    "unique_consecutive aminmax:dim": lambda d: d.choose(None, d.dim()),
+    "nansum nanmean:dim": lambda d: d.choose(None, d.dims(), d.dims(1)),
     "norm:dim": lambda d: d.dims(),
     "norm:p": lambda d: d.choose(0, 1, 2, 3, 0.5, float("inf")),
     "dist:p": lambda d: d.choose(0, 1, 2, 3, float("inf")),
     "norm:dtype": lambda d: d.choose(d.dtype, v.BY_NAME["float64"]),
-    **{f"{name}:dim": lambda d: d.drawn["dim"] for name in ("cross", "linalg_cross")},
-    **{f"{name}:self": vectors_of_three for name in ("cross", "linalg_cross")},
-    **{f"{name}:other": also_of_three for name in ("cross", "linalg_cross")},
-    **{
-        f"{name}:dim": lambda d: d.dim("y")
-        for name in ("trapezoid", "trapz", "cumulative_trapezoid")
-    },
-    **{f"{name}:x": places_along for name in ("trapezoid", "trapz", "cumulative_trapezoid")},
+    "cross linalg_cross:dim": lambda d: d.drawn["dim"],
+    "cross linalg_cross:self": vectors_of_three,
+    "cross linalg_cross:other": also_of_three,
+    "trapezoid trapz cumulative_trapezoid:dim": lambda d: d.dim("y"),
+    "trapezoid trapz cumulative_trapezoid:x": places_along,
     ":dx": lambda d: d.choose(1, 0.5, 2.0),
     "diff:n": lambda d: d.between(0, 3),
-    ":prepend": lambda d: None,
-    ":append": lambda d: None,
+    ":prepend append": lambda d: None,
     "rot90:dims": two_dims,
     "rot90:k": lambda d: d.between(-5, 5),
     "diag_embed:dim1": lambda d: 0,
@@ -974,16 +939,15 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "select_scatter:index": in_range,
     "select_scatter:src": lambda d: d.make(without_dim(d, d.tensor().sizes)),
     "unflatten:sizes": factors_of_dim,
-    **{f"{name}split.int:sections": sections for name in "hvd"},
-    **{f"{name}split.array:indices": cuts for name in "hvd"},
+    "hsplit.int vsplit.int dsplit.int:sections": sections,
+    "hsplit.array vsplit.array dsplit.array:indices": cuts,
     "tensor_split:sections": lambda d: d.between(1, 5),
     "tensor_split:indices": cuts,
     "tensor_split:tensor_indices_or_sections": cuts_or_sections,
     ":indexing": lambda d: d.choose("ij", "xy"),
-    "meshgrid:tensors": vectors,
-    "cartesian_prod:tensors": vectors,
+    "meshgrid cartesian_prod:tensors": vectors,
     "block_diag:tensors": of_ranks(2),
-    **{f"atleast_{n}d:tensors": of_ranks(4) for n in (1, 2, 3)},
+    "atleast_1d atleast_2d atleast_3d:tensors": of_ranks(4),
     "repeat_interleave.Tensor:repeats": lambda d: d.integers(
         (d.between(0, 4),), 4, dtype=d.choose("int64", "int32")
     ),
@@ -998,19 +962,17 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "tensordot:dims_other": lambda d: (1, 0),
     # Shapes.
     ":size": lambda d: d.shape(),
-    "view:size": reshaped,
-    "view_copy:size": reshaped,
+    "view view_copy:size": reshaped,
     ":shape": reshaped,
-    "expand:size": expanded,
-    "broadcast_to:size": expanded,
+    "expand broadcast_to:size": expanded,
     "sum_to_size:size": summed,
     "expand_copy:size": expanded,
     "empty_strided:stride": strides_for("size"),
-    **{f"{name}:size": inside_part(0) for name in ("as_strided", "as_strided_copy")},
-    **{f"{name}:stride": inside_part(1) for name in ("as_strided", "as_strided_copy")},
-    **{f"{name}:storage_offset": inside_part(2) for name in ("as_strided", "as_strided_copy")},
-    **{f"{name}:size": alias_part(0) for name in ("_reshape_alias", "_reshape_alias_copy")},
-    **{f"{name}:stride": alias_part(1) for name in ("_reshape_alias", "_reshape_alias_copy")},
+    "as_strided as_strided_copy:size": inside_part(0),
+    "as_strided as_strided_copy:stride": inside_part(1),
+    "as_strided as_strided_copy:storage_offset": inside_part(2),
+    "_reshape_alias _reshape_alias_copy:size": alias_part(0),
+    "_reshape_alias _reshape_alias_copy:stride": alias_part(1),
     ":repeats": lambda d: tuple(
         d.between(0 if d.chance(0.1) else 1, 3) for _ in range(len(d.first_sizes()) + d.below(2))
     ),
@@ -1021,20 +983,13 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "roll:dims": lambda d: (
         tuple(d.dim() for _ in d["shifts"]) if len(d["shifts"]) > 1 or d.chance(0.7) else ()
     ),
-    **{
-        f"{name}.intlist:{end}": some_dims
-        for name in ("movedim", "moveaxis")
-        for end in ("source", "destination")
-    },
+    "movedim.intlist moveaxis.intlist:source destination": some_dims,
     ":normalized_shape": layer_shape,
-    "view_as:other": compatible,
-    "reshape_as:other": compatible,
+    "view_as reshape_as:other": compatible,
     "expand_as:other": lambda d: d.make([abs(s) for s in expanded(d)]),
     # Parts of a dimension.
-    "select:index": in_range,
-    "select_copy:index": in_range,
-    ":start": slice_index,
-    ":end": slice_index,
+    "select select_copy:index": in_range,
+    ":start end": slice_index,
     ":step": lambda d: d.choose(1, 1, 2, 3),
     "narrow:start": lambda d: d.between(-d.size(), d.size()),
     "narrow.Tensor:start": lambda d: d.integers((), d.size() + 1),
@@ -1048,21 +1003,18 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "slice_inverse:self": sliced,
     "slice_inverse:src": lambda d: d.make(d.common_shape(), dense=True),
     "slice_inverse:dim": lambda d: d.below(len(d.common_shape())),
-    "slice_inverse:start": lambda d: d.choose(None, d.between(0, d.common_shape()[d["dim"]])),
-    "slice_inverse:end": lambda d: d.choose(None, d.between(0, d.common_shape()[d["dim"]])),
+    "slice_inverse:start end": lambda d: d.choose(None, d.between(0, d.common_shape()[d["dim"]])),
     ":k": lambda d: d.between(0 if d.tensor().sizes else 1, d.size()),
     # Sequences and other numbers.
-    **{f"{name}:{end}": real for name in ("arange", "linspace") for end in ("start", "end")},
+    "arange linspace:start end": real,
     "arange:end": lambda d: abs(real(d)),
     "arange.start:end": lambda d: d["start"] + abs(real(d)),
-    "arange.start_step:end": real,
-    "arange.start_step:start": real,
+    "arange.start_step:end start": real,
     "arange:step": arange_step,
-    "linspace.Tensor_Tensor:start": lambda d: d.make((), None, "finite"),
-    "linspace.Tensor_Tensor:end": lambda d: d.make((), None, "finite"),
+    "linspace.Tensor_Tensor:start end": lambda d: d.make((), None, "finite"),
     "linspace.Tensor_Scalar:start": lambda d: d.make((), None, "finite"),
     "linspace.Scalar_Tensor:end": lambda d: d.make((), None, "finite"),
-    **{f"logspace:{end}": power for end in ("start", "end")},
+    "logspace:start end": power,
     **{
         f"logspace.{kind}:{end}": lambda d: d.holding(np.array(power(d)), d.dtype.name)
         for kind, ends in (
@@ -1075,16 +1027,10 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "logspace:base": lambda d: d.choose(2.0, 3.0, 4.0, 10.0),
     "isin:assume_unique": lambda d: False,
     "logit:eps": lambda d: d.choose(None, 0.1),
-    **{
-        f"{name}:{factor}": fitting
-        for name in ("addmv", "addr", "addbmm")
-        for factor in ("alpha", "beta")
-    },
+    "addmv addr addbmm:alpha beta": fitting,
     # Factors that the dtype cannot represent are rejected at different places.
-    "addmm:alpha": fitting,
-    "baddbmm:alpha": fitting,
-    "baddbmm:beta": fitting,
-    "addmm:beta": fitting,
+    "addmm baddbmm:alpha": fitting,
+    "baddbmm addmm:beta": fitting,
     "index_add:alpha": fitting,
     ":steps": lambda d: d.between(0, 9),
     ":offset": lambda d: d.between(-3, 3),
@@ -1122,10 +1068,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
             ("_backward", image_sizes),
         )
     },
-    **{
-        f"upsample_{name}2d.vec:scale_factors": by_scales("input", 2)
-        for name in ("nearest", "bilinear")
-    },
+    "upsample_nearest2d.vec upsample_bilinear2d.vec:scale_factors": by_scales("input", 2),
     ":scales_h": scale_of(0),
     ":scales_w": scale_of(1),
     **{
@@ -1138,14 +1081,11 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
             ),
         }.items()
     },
-    **{
-        f"{name}adaptive_avg_pool2d:output_size": lambda d: (
-            d.choose(1, d.between(1, 6)),
-            d.choose(1, d.between(1, 6)),
-        )
-        for name in ("", "_")
-    },
-    **{f"upsample_bilinear2d:{tensor}": image for tensor in ("self", "input")},
+    "adaptive_avg_pool2d _adaptive_avg_pool2d:output_size": lambda d: (
+        d.choose(1, d.between(1, 6)),
+        d.choose(1, d.between(1, 6)),
+    ),
+    "upsample_bilinear2d:self input": image,
     "adaptive_avg_pool1d:output_size": lambda d: (d.between(1, 6),),
     "_adaptive_avg_pool2d_backward:grad_output": pooled_evenly,
     **{
@@ -1157,8 +1097,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
             "dilation": lambda d: (d.choose(1, 1, 2),),
         }.items()
     },
-    ":upscale_factor": lambda d: d.choose(1, 2, 2, 3),
-    ":downscale_factor": lambda d: d.choose(1, 2, 2, 3),
+    ":upscale_factor downscale_factor": lambda d: d.choose(1, 2, 2, 3),
     "pixel_shuffle:self": lambda d: d.make(
         (
             *d.choose((), (2,), (1, 2)),
@@ -1180,22 +1119,16 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":approximate": lambda d: d.choose("none", "tanh"),
     ":reduction": lambda d: d.below(3),
     ":num_classes": lambda d: d.choose(-1, 5, 7),
-    **{
-        f":{name}": lambda d: d.choose(None, None, 0.0, 1.5, -2.0)
-        for name in ("nan", "posinf", "neginf")
-    },
-    **{f":{name}": lambda d: d.choose(1, 1, 0.5, 2) for name in ("scale", "input_scale")},
+    ":nan posinf neginf": lambda d: d.choose(None, None, 0.0, 1.5, -2.0),
+    ":scale input_scale": lambda d: d.choose(1, 1, 0.5, 2),
     "elu:alpha": lambda d: d.choose(1, 0.5, 2),
     "softplus:beta": lambda d: d.choose(1, 0.5, 2),
     "softplus:threshold": lambda d: d.choose(20, 1, 5),
     ":lambd": lambda d: d.choose(0.5, 0.5, 1, 0),
     "celu:alpha": lambda d: d.choose(1.0, 0.5, 2),
-    **{
-        f"threshold:{argument}": (
-            lambda d: d.scalar() if d.dtype.kind == "float" else d.between(0, 3)
-        )
-        for argument in ("threshold", "value")
-    },
+    "threshold:threshold value": lambda d: (
+        d.scalar() if d.dtype.kind == "float" else d.between(0, 3)
+    ),
     "glu:self": lambda d: d.make(halved(d)),
     "prelu:weight": lambda d: d.make(
         d.choose((), (1,), (d.tensor().sizes[1] if len(d.tensor().sizes) > 1 else 1,))
@@ -1203,16 +1136,13 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "hardtanh:min_val": lambda d: d.choose(-1, 0, -2),
     "hardtanh:max_val": lambda d: d.choose(1, 2, 5),
     ":rounding_mode": lambda d: d.choose(None, "trunc", "floor"),
-    ":half_to_float": lambda d: False,
-    ":sparse": lambda d: False,
+    ":half_to_float sparse": lambda d: False,
     ":sparse_grad": lambda d: d.chance(0.5),
     ":scale_grad_by_freq": lambda d: False,
     ":pin_memory": lambda d: d.choose(None, False),
     # If this is false, the order of results is not specified.
-    ":sorted": lambda d: True,
-    ":stable": lambda d: True,
-    ":unsafe": lambda d: False,
-    ":implicit": lambda d: False,
+    ":sorted stable": lambda d: True,
+    ":unsafe implicit": lambda d: False,
     ":output_mask": lambda d: tuple(
         d.chance(0.7) and each for each in (True, d["weight"] is not None, d["bias"] is not None)
     ),
@@ -1262,7 +1192,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":num_samples": lambda d: d.between(1, d.tensor().sizes[-1]),
     ":reduce": lambda d: d.choose("add", "multiply"),
     # Normalisation, losses, convolution.
-    **{f"{name}:target": classes for name in ("nll_loss", "nll_loss_nd", "cross_entropy_loss")},
+    "nll_loss nll_loss_nd cross_entropy_loss:target": classes,
     **{
         f"{name}:{argument}": rule
         for name in (
@@ -1282,8 +1212,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
             "cudnn_enabled": lambda d: False,
         }.items()
     },
-    "native_batch_norm_backward:input": plain_image,
-    "native_batch_norm_backward:grad_out": plain_image,
+    "native_batch_norm_backward:input grad_out": plain_image,
     "group_norm:num_groups": groups_of,
     **{
         f"native_group_norm{form}:{argument}": rule
@@ -1306,25 +1235,18 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "binary_cross_entropy:weight": lambda d: d.choose(
         None, d.make(d.tensor().sizes, None, "finite")
     ),
-    **{
-        f"binary_cross_entropy_with_logits:{name}": lambda d: d.choose(
-            None, d.make(d.tensor().sizes, None, "unit")
-        )
-        for name in ("weight", "pos_weight")
-    },
-    **{
-        f"{name}:target": lambda d: signs(d, d.first_sizes())
-        for name in ("soft_margin_loss", "margin_ranking_loss", "hinge_embedding_loss")
-    },
+    "binary_cross_entropy_with_logits:weight pos_weight": lambda d: d.choose(
+        None, d.make(d.tensor().sizes, None, "unit")
+    ),
+    "soft_margin_loss margin_ranking_loss hinge_embedding_loss:target": lambda d: signs(
+        d, d.first_sizes()
+    ),
     "cosine_embedding_loss:target": lambda d: signs(d, d.tensor("input1").sizes[:-1]),
     "cosine_embedding_loss:margin": lambda d: d.choose(0.0, 0.5, -0.5),
     **{f"{name}:margin": lambda d: d.choose(1.0, 0.5) for name in ("triplet_margin_loss",)},
     "smooth_l1_loss:beta": lambda d: d.choose(1.0, 0.5, 2.0),
     "huber_loss:delta": lambda d: d.choose(1.0, 0.5, 2.0),
-    **{
-        f"{name}:p": lambda d: d.choose(1.0, 2.0, 2.0, 3.0)
-        for name in ("pairwise_distance", "triplet_margin_loss")
-    },
+    "pairwise_distance triplet_margin_loss:p": lambda d: d.choose(1.0, 2.0, 2.0, 3.0),
     "cosine_similarity:eps": lambda d: d.choose(1e-8, 1e-2),
     "poisson_nll_loss:eps": lambda d: 1e-8,
     ":ignore_index": lambda d: d.choose(-100, -100, 1),
@@ -1351,30 +1273,20 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "convolution_backward:bias_sizes": lambda d: (made_channels(d),),
     # PyTorch sometimes computes the gradient of the weight although the mask leaves it out.
     "convolution_backward:output_mask": lambda d: (d.chance(0.7), True, d.chance(0.7)),
-    **{
-        f"conv{n}d.padding:padding": (
-            lambda d: "same" if set(d["stride"]) == {1} and d.chance(0.7) else "valid"
-        )
-        for n in (1, 2, 3)
-    },
+    "conv1d.padding conv2d.padding conv3d.padding:padding": lambda d: (
+        "same" if set(d["stride"]) == {1} and d.chance(0.7) else "valid"
+    ),
     # Lists of tensors.
-    **dict.fromkeys(("cat:tensors", "concat:tensors", "concatenate:tensors"), joined),
-    **{f"{name}stack:tensors": stacked for name in ("", "h", "v", "d", "row_", "column_")},
-    **{f"{name}:self": several for name in ("_foreach_add", "_foreach_mul", "_foreach_sqrt")},
-    **{
-        f"{name}:other": lambda d: tuple(d.make(t.sizes) for t in d["self"])
-        for name in ("_foreach_add", "_foreach_mul")
-    },
+    "cat concat concatenate:tensors": joined,
+    "stack hstack vstack dstack row_stack column_stack:tensors": stacked,
+    "_foreach_add _foreach_mul _foreach_sqrt:self": several,
+    "_foreach_add _foreach_mul:other": lambda d: tuple(d.make(t.sizes) for t in d["self"]),
     "_foreach_add:other": lambda d: tuple(d.make(t.sizes, None, "finite") for t in d["self"]),
     ":scalars": lambda d: tuple(d.scalar() for _ in d["self"]),
     # Indices.
-    "gather:index": index_like,
-    "scatter:index": index_like,
-    "scatter_add:index": index_like,
-    "scatter:src": covering,
-    "scatter_add:src": covering,
-    "index_select:index": one_dimensional_index,
-    "index_add:index": one_dimensional_index,
+    "gather scatter scatter_add:index": index_like,
+    "scatter scatter_add:src": covering,
+    "index_select index_add:index": one_dimensional_index,
     "index_add:source": lambda d: d.make(row_sums(d)),
     "index_fill:index": lambda d: d.integers((d.below(4),) if d.size() else (0,), max(1, d.size())),
     "index_fill.int_Scalar:value": fitting,
@@ -1386,26 +1298,20 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "scatter_reduce:reduce": lambda d: d.choose("sum", "prod", "mean", "amax", "amin"),
     "masked_scatter:mask": mask_like,
     "masked_scatter:source": lambda d: d.make((elements(d.tensor().sizes) + d.below(3),)),
-    "index:indices": index_list,
-    "index_put:indices": index_list,
-    "_index_put_impl:indices": index_list,
-    "index_put:values": index_values,
-    "_index_put_impl:values": index_values,
+    "index index_put _index_put_impl:indices": index_list,
+    "index_put _index_put_impl:values": index_values,
     "take:index": flat_index,
     "take_along_dim:indices": along,
     "one_hot:self": lambda d: d.integers(d.shape(), 5),
     "masked_fill:mask": mask_like,
-    "masked_fill.Tensor:value": lambda d: d.make(()),
-    "fill.Tensor:value": lambda d: d.make(()),
+    "masked_fill.Tensor fill.Tensor:value": lambda d: d.make(()),
     "embedding:indices": rows_of,
     "embedding:padding_idx": lambda d: d.choose(-1, 0),
     # PyTorch reads the statistics made by its forward operator as contiguous, ignoring their
     # strides.
-    "native_layer_norm_backward:mean": statistics,
-    "native_layer_norm_backward:rstd": statistics,
+    "native_layer_norm_backward:mean rstd": statistics,
     # Gradients.
-    "avg_pool2d_backward:grad_output": pooled,
-    "max_pool2d_with_indices_backward:grad_output": pooled,
+    "avg_pool2d_backward max_pool2d_with_indices_backward:grad_output": pooled,
     "max_pool2d_with_indices_backward:indices": places_in_planes,
     "upsample_nearest1d_backward:input_size": lambda d: tuple(d.between(1, 5) for _ in range(3)),
     "upsample_nearest1d_backward:grad_output": lambda d: d.make(
@@ -1426,8 +1332,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "select_backward:dim": dim_of("input_sizes"),
     "select_backward:index": lambda d: d.below(max(1, d["input_sizes"][d["dim"]])),
     "select_backward:grad_output": lambda d: d.make(without_dim(d, d["input_sizes"])),
-    "diagonal_backward:dim1": dim_of("input_sizes"),
-    "diagonal_backward:dim2": dim_of("input_sizes"),
+    "diagonal_backward:dim1 dim2": dim_of("input_sizes"),
     "diagonal_backward:grad_output": lambda d: d.make(diagonal_of(d)),
     "value_selecting_reduction_backward:dim": dim_of("sizes"),
     "value_selecting_reduction_backward:indices": reduced_index,
@@ -1456,12 +1361,8 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "_softmax_backward_data:output": lambda d: d.make(d.tensor("grad_output").sizes),
     "_softmax_backward_data:input_dtype": lambda d: d.dtype,
     # Predicates.
-    "equal:other": same_as_first,
-    "is_same_size:other": same_as_first,
-    **{
-        f"{name}:self": lambda d: d.make(d.choose((), (1,), (1, 1)))
-        for name in ("item", "is_nonzero", "_local_scalar_dense")
-    },
+    "equal is_same_size:other": same_as_first,
+    "item is_nonzero _local_scalar_dense:self": lambda d: d.make(d.choose((), (1,), (1, 1))),
 }
 
 # One line of alternatives per operator: see Draw.letters. Operators without a line are pointwise.
@@ -1480,8 +1381,7 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
     "trace": ({"self": "ij"},),
     "mv": ({"self": "ij", "vec": "j"},),
     "dot": ({"self": "i", "tensor": "i"},),
-    "outer": ({"self": "i", "vec2": "j"},),
-    "ger": ({"self": "i", "vec2": "j"},),
+    "outer ger": ({"self": "i", "vec2": "j"},),
     "vdot": ({"self": "i", "other": "i"},),
     "addmv": ({"self": "~I", "mat": "IJ", "vec": "J"},),
     "addr": ({"self": "~ij", "vec1": "i", "vec2": "j"},),
@@ -1503,11 +1403,7 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
         {"input": "j", "weight": "kj", "bias": "k"},
         {"input": "*j", "weight": "j", "bias": ""},
     ),
-    "native_layer_norm": (
-        {"input": "*J", "weight": "J", "bias": "J"},
-        {"input": "*IJ", "weight": "IJ", "bias": "IJ"},
-    ),
-    "layer_norm": (
+    "native_layer_norm layer_norm": (
         {"input": "*J", "weight": "J", "bias": "J"},
         {"input": "*IJ", "weight": "IJ", "bias": "IJ"},
     ),
@@ -1523,14 +1419,11 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
         },
     ),
     "nll_loss": ({"self": "NC", "weight": "C"}, {"self": "C", "weight": "C"}),
-    **dict.fromkeys(
-        ("nll_loss_nd", "cross_entropy_loss"),
-        (
-            {"self": "NC", "weight": "C"},
-            {"self": "C", "weight": "C"},
-            {"self": "NCH", "weight": "C"},
-            {"self": "NCHW", "weight": "C"},
-        ),
+    "nll_loss_nd cross_entropy_loss": (
+        {"self": "NC", "weight": "C"},
+        {"self": "C", "weight": "C"},
+        {"self": "NCH", "weight": "C"},
+        {"self": "NCHW", "weight": "C"},
     ),
     "scaled_dot_product_attention": (
         {"query": "BIJ", "key": "BKJ", "value": "BKL", "attn_mask": "IK"},
@@ -1542,52 +1435,45 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
     "conv_transpose1d": ({"input": "NCW"}, {"input": "CW"}),
     "conv_transpose2d": ({"input": "NCHW"}, {"input": "CHW"}),
     "conv_transpose3d": ({"input": "NCHWD"}, {"input": "CHWD"}),
-    "convolution": ({"input": "NCW"}, {"input": "NCHW"}, {"input": "NCHWD"}),
-    "convolution_backward": ({"input": "NCW"}, {"input": "NCHW"}, {"input": "NCHWD"}),
+    "convolution convolution_backward": ({"input": "NCW"}, {"input": "NCHW"}, {"input": "NCHWD"}),
     "searchsorted.Tensor": (
         {"sorted_sequence": "I", "self": "*J"},
         {"sorted_sequence": "*I", "self": "*J"},
     ),
     "searchsorted.Scalar": ({"sorted_sequence": "I"},),
     "multinomial": ({"self": "I"}, {"self": "NI"}),
-    "avg_pool2d": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
-    "max_pool2d_with_indices": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
-    "max_pool2d": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
-    "avg_pool2d_backward": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
+    "avg_pool2d max_pool2d_with_indices max_pool2d avg_pool2d_backward": (
+        {"self": "NCHW"},
+        {"self": "CHW"},
+        {"self": "nCHW"},
+    ),
     "max_pool2d_with_indices_backward": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
     "upsample_nearest1d": ({"self": "NCW", "input": "NCW"}, {"self": "nCW", "input": "nCW"}),
-    **dict.fromkeys(
-        ("upsample_nearest2d", "upsample_bilinear2d"),
-        ({"self": "NCHW", "input": "NCHW"}, {"self": "nCHW", "input": "nCHW"}),
+    "upsample_nearest2d upsample_bilinear2d": (
+        {"self": "NCHW", "input": "NCHW"},
+        {"self": "nCHW", "input": "nCHW"},
     ),
-    **dict.fromkeys(
-        ("adaptive_avg_pool2d", "_adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward"),
-        ({"self": "NCHW"}, {"self": "CHW"}),
+    "adaptive_avg_pool2d _adaptive_avg_pool2d _adaptive_avg_pool2d_backward": (
+        {"self": "NCHW"},
+        {"self": "CHW"},
     ),
-    **dict.fromkeys(
-        ("avg_pool1d", "max_pool1d", "adaptive_avg_pool1d"), ({"self": "NCW"}, {"self": "CW"})
-    ),
+    "avg_pool1d max_pool1d adaptive_avg_pool1d": ({"self": "NCW"}, {"self": "CW"}),
     "channel_shuffle": ({"self": "NCHW"}, {"self": "NCW"}),
-    **dict.fromkeys(
-        ("native_batch_norm", "batch_norm", "native_batch_norm_backward"),
-        (
-            {"input": "NC", "grad_out": "NC"},
-            {"input": "NCW", "grad_out": "NCW"},
-            {"input": "NCHW", "grad_out": "NCHW"},
-        ),
+    "native_batch_norm batch_norm native_batch_norm_backward": (
+        {"input": "NC", "grad_out": "NC"},
+        {"input": "NCW", "grad_out": "NCW"},
+        {"input": "NCHW", "grad_out": "NCHW"},
     ),
-    **dict.fromkeys(
-        ("instance_norm", "group_norm", "native_group_norm", "native_group_norm_backward"),
-        ({"input": "NCW"}, {"input": "NCHW"}),
+    "instance_norm group_norm native_group_norm native_group_norm_backward": (
+        {"input": "NCW"},
+        {"input": "NCHW"},
     ),
     "rms_norm": ({"input": "*J", "weight": "J"}, {"input": "*IJ", "weight": "IJ"}),
-    **dict.fromkeys(
-        ("binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"),
-        ({"self": "*IJ", "target": "*IJ"},),
+    "binary_cross_entropy binary_cross_entropy_with_logits kl_div": (
+        {"self": "*IJ", "target": "*IJ"},
     ),
     "poisson_nll_loss": ({"input": "*IJ", "target": "*IJ"},),
-    "soft_margin_loss": ({"self": "*IJ"},),
-    "hinge_embedding_loss": ({"self": "*IJ"},),
+    "soft_margin_loss hinge_embedding_loss": ({"self": "*IJ"},),
     "margin_ranking_loss": ({"input1": "*IJ", "input2": "*IJ"},),
     "cosine_embedding_loss": ({"input1": "J", "input2": "J"}, {"input1": "NJ", "input2": "NJ"}),
     "cosine_similarity": ({"x1": "*IJ", "x2": "~*IJ"},),
@@ -1600,35 +1486,24 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
 
 # Smallest and largest number of dimensions of shapes that are drawn freely.
 RANKS: Mapping[str, tuple[int, int]] = {
-    "t": (0, 2),
-    "t_copy": (0, 2),
+    "t t_copy": (0, 2),
     "fliplr": (2, 4),
     "flipud": (1, 4),
-    "triu": (2, 4),
-    "tril": (2, 4),
-    "diagonal": (2, 4),
-    "diagonal_copy": (2, 4),
-    **{
-        f"{name}{copy}": (1, 4)
-        for name in ("select", "slice", "unbind", "split")
-        for copy in ("", "_copy")
-    },
-    **dict.fromkeys(("split_with_sizes", "split_with_sizes_copy", "chunk", "narrow"), (1, 4)),
-    **dict.fromkeys(("slice_scatter", "slice_inverse", "select_backward"), (1, 4)),
-    **dict.fromkeys(("index_select_backward",), (1, 4)),
-    "rot90": (2, 4),
-    "diagonal_scatter": (2, 4),
+    "triu tril diagonal diagonal_copy": (2, 4),
+    "select select_copy slice slice_copy unbind unbind_copy split split_copy": (1, 4),
+    "split_with_sizes split_with_sizes_copy chunk narrow": (1, 4),
+    "slice_scatter slice_inverse select_backward index_select_backward": (1, 4),
+    "rot90 diagonal_scatter": (2, 4),
     "dsplit": (3, 4),
     "vsplit": (2, 4),
-    **dict.fromkeys(("diff", "hsplit", "tensor_split", "select_scatter", "diag_embed"), (1, 4)),
-    **dict.fromkeys(("trapezoid", "trapz", "cumulative_trapezoid", "unique_dim"), (1, 4)),
+    "diff hsplit tensor_split select_scatter diag_embed": (1, 4),
+    "trapezoid trapz cumulative_trapezoid unique_dim": (1, 4),
     "diagonal_backward": (2, 4),
 }
 
 # Dtypes that are not the tested one; "operator" alone keeps all tensors at one dtype.
 TENSOR_DTYPES: Mapping[str, str] = {
-    ":mask": "bool",
-    ":condition": "bool",
+    ":mask condition": "bool",
     "bernoulli:p": "float32",
     **dict.fromkeys(
         (
@@ -1662,59 +1537,41 @@ _REDUCTIONS = (
 
 # Which elements; see draw._numbers. Without a line: any, sometimes with infinities and NaN.
 DOMAINS: Mapping[str, str] = {
-    **{f"{name}:self": "positive" for name in ("polygamma", "digamma", "lgamma")},
-    "bernoulli:self": "unit",
-    "bernoulli:p": "unit",
+    "polygamma digamma lgamma:self": "positive",
+    "bernoulli:self p": "unit",
     # The order of equal elements is undefined, unless the sort is stable.
-    **{f"{name}:self": "distinct" for name in ("sort", "argsort", "topk", "kthvalue")},
-    **{
-        f"{name}:{tensor}": "finite"
-        for name in ("nll_loss", "nll_loss_nd", "cross_entropy_loss", "l1_loss")
-        for tensor in ("self", "target", "weight")
-    },
-    **{
-        f"scaled_dot_product_attention:{tensor}": "finite"
-        for tensor in ("query", "key", "value", "attn_mask")
-    },
+    "sort argsort topk kthvalue:self": "distinct",
+    "nll_loss nll_loss_nd cross_entropy_loss l1_loss:self target weight": "finite",
+    "scaled_dot_product_attention:query key value attn_mask": "finite",
     **{f"{name}:input": "small" for name in _CONVOLUTIONS},
     "upsample_bilinear2d_backward:grad_output": "finite",
-    **{f"binary_cross_entropy:{tensor}": "unit" for tensor in ("self", "target")},
-    **{f"{name}:target": "unit" for name in ("kl_div", "poisson_nll_loss")},
-    **{f"{name}:self": "distinct" for name in ("median", "nanmedian")},
-    **{f"{name}:{part}": "finite" for name in ("vdot", "tensordot") for part in ("self", "other")},
-    **{
-        f"{name}:{part}": "finite"
-        for name in ("addr", "addmv")
-        for part in ("vec1", "vec2", "mat", "vec")
-    },
-    **{f"addbmm:{part}": "small" for part in ("batch1", "batch2")},
-    **{f"{name}:self": "finite" for name in ("nansum", "nanmean", "norm", "dist")},
-    **{f"{name}:y": "finite" for name in ("trapezoid", "trapz", "cumulative_trapezoid")},
+    "binary_cross_entropy:self target": "unit",
+    "kl_div poisson_nll_loss:target": "unit",
+    "median nanmedian:self": "distinct",
+    "vdot tensordot:self other": "finite",
+    "addr addmv:vec1 vec2 mat vec": "finite",
+    "addbmm:batch1 batch2": "small",
+    "nansum nanmean norm dist:self": "finite",
+    "trapezoid trapz cumulative_trapezoid:y": "finite",
     # PyTorch's Bessel functions of infinity are NaN.
-    **{f"{name}:self": "finite" for name in ("i0", "special_i1")},
+    "i0 special_i1:self": "finite",
     # PyTorch sorts rows with NaN in no particular order.
     "unique_dim:self": "finite",
-    "scatter_reduce:self": "small",
-    "scatter_reduce:src": "small",
+    "scatter_reduce:self src": "small",
     "dist:other": "finite",
     "cumprod:self": "small",
     "multinomial:self": "positive",
-    "sort.stable:self": "any",
-    "argsort.stable:self": "any",
+    "sort.stable argsort.stable:self": "any",
     # Sums of infinities depend on the order of the additions, and some operators subtract infinities.
     **{f"{name}:self": "finite" for name in _REDUCTIONS},
-    **{
-        f"{name}:{tensor}": "finite"
-        for name in _NORM
-        for tensor in ("input", "weight", "bias", "grad_out")
-    },
-    **{f"addmm:{tensor}": "finite" for tensor in ("mat1", "mat2")},
-    **{f"baddbmm:{tensor}": "finite" for tensor in ("batch1", "batch2")},
+    "native_layer_norm native_layer_norm_backward layer_norm:input weight bias grad_out": "finite",
+    "addmm:mat1 mat2": "finite",
+    "baddbmm:batch1 batch2": "finite",
     # Quotients of complex numbers by 0 differ in which part is NaN.
     "addcdiv:tensor1": "finite",
     "addcdiv:tensor2": "positive",
-    **{f"inner:{tensor}": "finite" for tensor in ("self", "other")},
-    **{f"mse_loss:{tensor}": "finite" for tensor in ("self", "target")},
+    "inner:self other": "finite",
+    "mse_loss:self target": "finite",
     # Products that are exact in any order, and within the range of half.
     "prod:self": "small",
     # PyTorch's vectorised bfloat16 gives NaN for infinity.
@@ -1724,4 +1581,17 @@ DOMAINS: Mapping[str, str] = {
 # Operators whose first tensor is never expanded.
 DENSE: frozenset[str] = frozenset({"set"})
 
-CONSTRAINTS = Constraints(ARGUMENTS, SHAPES, RANKS, TENSOR_DTYPES, DOMAINS, DENSE)
+
+def _rows(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row for each operator and argument of keys such as "sum mean:dim dtype"."""
+    found = {}
+    for key, rule in table.items():
+        operators, colon, arguments = key.partition(":")
+        for operator, argument in itertools.product(operators.split(" "), arguments.split(" ")):
+            found[f"{operator}{colon}{argument}"] = rule
+    return found
+
+
+CONSTRAINTS = Constraints(
+    *map(_rows, (ARGUMENTS, SHAPES, RANKS, TENSOR_DTYPES, DOMAINS)), dense=DENSE
+)

@@ -25,6 +25,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from robust.hunt.findings import crash_of
 from robust.hunt.plans import Plan, described, program
 from robust.hunt.worker import Caller, Facts, Outcome, our_module
 
@@ -188,8 +189,6 @@ def run_here(
 
 def hunt_allocation(build: Any, findings: Any, plans: list[Plan], *, seconds: float) -> None:
     """Run all `plans` while there is time; the next hunt continues after the last one."""
-    from robust.hunt.calls import crash_of  # noqa: PLC0415
-
     ends = time.monotonic() + seconds
     file, journal = findings.folder / "allocation.plans", findings.folder / "allocation.journal"
     file.write_bytes(pickle.dumps(plans))
@@ -209,13 +208,12 @@ def hunt_allocation(build: Any, findings: Any, plans: list[Plan], *, seconds: fl
         findings.rounds = number + (code is not None)
         if code:
             plan = plans[number]
+            shown = (plan.operator, f"{text}: {described(plan)}", program(plan))
             if text.startswith("wrong: "):
-                key = f"allocation: {plan.operator}: {text.partition(': ')[2].partition(': ')[2][:80]}"
-                report = ""
+                what = text.partition(": ")[2].partition(": ")[2][:80]
+                findings.found(f"allocation: {plan.operator}: {what}", *shown, "")
             else:
-                crash = crash_of(said, code)
-                key, report = f"crash: {crash.kind} at {crash.where or plan.operator}", crash.report
-            findings.found(key, plan.operator, f"{text}: {described(plan)}", program(plan), report)
+                findings.crashed(crash_of(said, code), plan.operator, *shown)
         findings.write()
 
 

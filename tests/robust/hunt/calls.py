@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import Any
 
 from robust.hunt.builds import Build
 from robust.hunt.compare import difference
-from robust.hunt.findings import Findings
+from robust.hunt.findings import Crash, Findings, crash_of
 from robust.hunt.oracle import Again, Request
 from robust.hunt.plans import Plan, described, program
 from robust.hunt.worker import Outcome
@@ -39,18 +38,6 @@ _SECONDS = 15.0
 # Per overload and round.
 ACCEPTED, MOST = 40, 200
 _MEMORY = re.compile(r"bad_alloc|allocat|not enough memory", re.I)
-_FRAME = re.compile(
-    r"#\d+ 0x[0-9a-f]+ in (.+?) (\S+?/(?:runtime|kernels|src|python|include)/\S+?):(\d+)"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """How a process ended unexpectedly, where in our sources, and the report of the sanitizer."""
-
-    kind: str
-    where: str
-    report: str
 
 
 class Worker:
@@ -130,24 +117,6 @@ class Worker:
         code = self._process.poll()
         self.stop()
         return crash_of(said, code, kind)
-
-
-def crash_of(said: str, code: int | None, kind: str = "") -> Crash:
-    """Summarise a sanitizer's report: its first line, and the first place in our sources."""
-    found = re.search(
-        r"ERROR: AddressSanitizer:? (\S+)|runtime error: ([^\n]+)|WARNING: ThreadSanitizer: ([^(\n]+)",
-        said,
-    )
-    what = next((group for group in found.groups() if group), "") if found else f"exit code {code}"
-    what = re.sub(r"0x[0-9a-f]+|-?\d{2,}", "N", what)
-    frames = [
-        f"{Path(file).name}:{line} {name.split('(')[0][-60:]}"
-        for name, file, line in _FRAME.findall(said)
-        if "__interceptor" not in name and "sanitizer" not in file
-    ]
-    at = re.search(r"(\S+):(\d+):\d+: runtime error", said)
-    where = f"{Path(at[1]).name}:{at[2]}" if at else (frames[0] if frames else "")
-    return Crash(kind or what, where, said[-12000:])
 
 
 class Oracle:
@@ -281,8 +250,9 @@ def _compare(batch: _Asked, worker: Worker, findings: Findings, exceptions: Exce
             if long and ours.kind.startswith("hangs"):
                 findings.kinds["(both take long)"] += 1
                 continue
-            key = f"crash: {ours.kind} at {ours.where or plan.operator}"
-            findings.found(key, plan.operator, described(plan), program(plan), ours.report, plan)
+            findings.crashed(
+                ours, plan.operator, plan.operator, described(plan), program(plan), plan
+            )
             continue
         found = difference(plan, ours, theirs, apart)
         if found is None:

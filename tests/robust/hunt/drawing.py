@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from differential.numerics.check import Checker, _unspecified
-from differential.numerics.draw import Refused
+from differential.numerics.draw import Refused, _base
 from differential.numerics.python_driver import Form, PythonLibrary
 from differential.numerics.values import BY_NAME, DTYPES, Dtype, Value, contiguous_strides, elements
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.registry import Registry
-from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
+from opgen.model.types import BaseTy
 from opgen.python.check import is_bound
 from robust.hunt.plans import LARGEST_BUFFER, Buffer, Place, Plan, Ref, placed, refs
 
@@ -318,7 +318,7 @@ class Change:
             return False
         name = random.choice(names)
         value = self.arguments[name]
-        if isinstance(value, tuple) or _is_list(self.types[name].type):
+        if isinstance(value, tuple) or self.types[name].type.is_list_like():
             items = list(value) if isinstance(value, tuple) else []
             match random.randrange(4):
                 case 0 if items:
@@ -560,15 +560,3 @@ _CHANGES: tuple[Callable[[Change], bool], ...] = (
     *(Change.odd, Change.leave_out, Change.element),
 )
 _WEIGHTS = (12, 6, 12, 7, 7, 6, 3, 14, 8, 3, 8, 18, 1, 2, 6)
-
-
-def _base(type_: Any) -> BaseTy | None:
-    while isinstance(type_, OptionalType | ListType):
-        type_ = type_.elem
-    return type_.name if isinstance(type_, BaseType) else None
-
-
-def _is_list(type_: Any) -> bool:
-    while isinstance(type_, OptionalType):
-        type_ = type_.elem
-    return isinstance(type_, ListType)

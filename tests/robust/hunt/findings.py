@@ -13,6 +13,36 @@ from typing import Any
 
 # Per operator.
 _KEPT = 4
+_FRAME = re.compile(
+    r"#\d+ 0x[0-9a-f]+ in (.+?) (\S+?/(?:runtime|kernels|src|python|include)/\S+?):(\d+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """How a process ended unexpectedly, where in our sources, and the report of the sanitizer."""
+
+    kind: str
+    where: str
+    report: str
+
+
+def crash_of(said: str, code: int | None, kind: str = "") -> Crash:
+    """Summarise a sanitizer's report: its first line, and the first place in our sources."""
+    found = re.search(
+        r"ERROR: AddressSanitizer:? (\S+)|runtime error: ([^\n]+)|WARNING: ThreadSanitizer: ([^(\n]+)",
+        said,
+    )
+    what = next((group for group in found.groups() if group), "") if found else f"exit code {code}"
+    what = re.sub(r"0x[0-9a-f]+|-?\d{2,}", "N", what)
+    frames = [
+        f"{Path(file).name}:{line} {name.split('(')[0][-60:]}"
+        for name, file, line in _FRAME.findall(said)
+        if "__interceptor" not in name and "sanitizer" not in file
+    ]
+    at = re.search(r"(\S+):(\d+):\d+: runtime error", said)
+    where = f"{Path(at[1]).name}:{at[2]}" if at else (frames[0] if frames else "")
+    return Crash(kind or what, where, said[-12000:])
 
 
 @dataclass(slots=True)
@@ -88,6 +118,13 @@ class Findings:
             file.with_suffix(".plan").write_bytes(pickle.dumps(plan))
             self._new[key] = plan
         self.defects[key] = Defect(1, operator, text, str(file), plan is None)
+
+    def crashed(
+        self, crash: Crash, where: str, operator: str, text: str, program: str, plan: Any = None
+    ) -> None:
+        """Keep how a process ended; `where` is said if it is not known where in our sources."""
+        key = f"crash: {crash.kind} at {crash.where or where}"
+        self.found(key, operator, text, program, crash.report, plan)
 
     def unconfirmed(self) -> Iterator[tuple[str, Any]]:
         """Return the findings since the last call."""

@@ -35,6 +35,8 @@ from hypothesis import strategies as st
 from hypothesis.internal.conjecture import engine
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
+from robust.hunt.findings import crash_of
+
 MOST_TENSORS = 7
 # Less than hypothesis' default of 300: a finding is a program already.
 _SHRINKING_SECONDS = 10
@@ -609,8 +611,6 @@ def run_here(packages: str, allocator: str, journal: str, number: int, examples:
 
 def hunt_sequences(build: Any, findings: Any, *, seconds: float, examples: int = 30) -> None:
     """Run processes, each with the next seed, until the time is over."""
-    from robust.hunt.calls import crash_of  # noqa: PLC0415
-
     ends = time.monotonic() + seconds
     journal = findings.folder / "sequence.py"
     while time.monotonic() < ends:
@@ -633,10 +633,8 @@ def hunt_sequences(build: Any, findings: Any, *, seconds: float, examples: int =
             else:
                 crash = crash_of(said, code, "hangs" if code is None else "")
                 last = program.splitlines()[-1:] or [""]
-                key = f"crash: {crash.kind} at {crash.where or last[0]}"
-                findings.found(
-                    key, "sequence", f"the last line: {last[0]}", _whole(program), crash.report
-                )
+                text = f"the last line: {last[0]}"
+                findings.crashed(crash, last[0], "sequence", text, _whole(program))
         else:
             findings.calls["sequence"] += counted["calls"]
             findings.accepted["sequence"] += counted["accepted"]

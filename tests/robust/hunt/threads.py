@@ -34,6 +34,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from robust.hunt.findings import crash_of
 from robust.hunt.plans import Plan, described
 from robust.hunt.worker import Caller, our_module
 
@@ -41,6 +42,17 @@ THREADS = 4
 _POOL = 3
 # A square of this side has enough elements for the GIL to be released.
 SIDE = 136
+_REFUSALS = (
+    TypeError,
+    ValueError,
+    RuntimeError,
+    IndexError,
+    BufferError,
+    MemoryError,
+    OverflowError,
+)
+# Methods that take sizes.
+_SIZED = ("repeat", "expand", "resize_", "new_zeros", "new_ones", "new_full", "unfold")
 
 
 class Hunter:
@@ -75,16 +87,7 @@ class Hunter:
             try:
                 self.one(chosen, own)
                 counts["accepted"] += 1
-            except (
-                TypeError,
-                ValueError,
-                RuntimeError,
-                IndexError,
-                NotImplementedError,
-                BufferError,
-                MemoryError,
-                OverflowError,
-            ):
+            except _REFUSALS:
                 pass
             if counts["calls"] % 256 == 0:
                 own = self.tensors()
@@ -98,30 +101,12 @@ class Hunter:
                 name, function = chosen.choice(self.functions)
                 writes = name.endswith("_") and not name.endswith("__")
                 first = chosen.choice(own if writes else shared)
+                numbers = (1, 0, 2.0, (SIDE, SIDE), m.float32)
                 rest = [
-                    chosen.choice(
-                        [
-                            chosen.choice(shared),
-                            chosen.choice(shared),
-                            1,
-                            0,
-                            2.0,
-                            (SIDE, SIDE),
-                            m.float32,
-                        ]
-                    )
+                    chosen.choice((chosen.choice(shared), chosen.choice(shared), *numbers))
                     for _ in range(chosen.choice((0, 0, 1, 1, 1, 2)))
                 ]
-                if name in (
-                    "repeat",
-                    "expand",
-                    "resize_",
-                    "new_zeros",
-                    "new_ones",
-                    "new_full",
-                    "unfold",
-                ):
-                    rest = [(2, SIDE, SIDE)]
+                rest = [(2, SIDE, SIDE)] if name in _SIZED else rest
                 function(first, *rest)
             case 4:
                 m.add(chosen.choice(shared), chosen.choice(shared), out=chosen.choice(own))
@@ -381,8 +366,6 @@ def run_here(
 
 def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float) -> None:
     """Run processes of half a minute until the time is over."""
-    from robust.hunt.calls import crash_of  # noqa: PLC0415
-
     ends = time.monotonic() + seconds
     file = findings.folder / "threads.plans"
     file.write_bytes(pickle.dumps(plans))
@@ -403,11 +386,8 @@ def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float
             for report in reports:
                 text = f"WARNING: ThreadSanitizer: {report}" if code == 66 else report
                 crash = crash_of(text, code, "hangs" if code is None else "")
-                key = f"crash: {crash.kind} at {crash.where or 'threads'}"
-                shown = " ".join(map(str, command))
-                findings.found(
-                    key, "threads", f"seed {findings.rounds}", f"# {shown}\n", crash.report
-                )
+                shown = f"# {' '.join(map(str, command))}\n"
+                findings.crashed(crash, "threads", "threads", f"seed {findings.rounds}", shown)
         findings.rounds += 1
         findings.write()
 

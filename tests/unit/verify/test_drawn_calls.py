@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -18,12 +19,20 @@ pytest.importorskip("hypothesis", reason="opgen[verify] is not installed")
 from msgspec.structs import replace
 
 from opgen.verify.backends.base import Described
-from opgen.verify.backends.torch_backend import parsed
+from opgen.verify.backends.torch_backend import TorchBackend, parsed
 from opgen.verify.caller import Caller, Finding, Outcome, Run
 from opgen.verify.calls.learning import Effort, drawn_calls, learn, shrunk
 from opgen.verify.calls.mistakes import with_mistakes
 from opgen.verify.calls.programs import program
-from opgen.verify.calls.specs import Call, Fill, GeneratorSpec, TensorSpec, elements, gapped
+from opgen.verify.calls.specs import (
+    DTYPES,
+    Call,
+    Fill,
+    GeneratorSpec,
+    TensorSpec,
+    elements,
+    gapped,
+)
 from opgen.verify.calls.sweeps import swept
 from opgen.verify.properties.common import with_outs
 from opgen.verify.runner.examination import PLANS
@@ -222,3 +231,16 @@ def test_a_program_has_the_call_of_its_finding() -> None:
     assert text.startswith("# mylib::join: it is wrong\n")
     # NaN is not equal to itself.
     assert repr((names["REQUEST"], names["CALL"], names["NUMBER"])) == repr((request, call, 7))
+
+
+@pytest.mark.slow
+def test_tensors_of_pytorch_have_their_elements_and_can_be_resized() -> None:
+    """Protects operators that resize an argument: `numpy()` had made storages that cannot be, and nothing was found."""
+    torch = pytest.importorskip("torch")
+    backend = TorchBackend((), (), None)
+    torch.set_warn_always(False)
+    for dtype, shape in itertools.product(DTYPES, ((), (0,), (2, 3))):
+        for spec in (TensorSpec(dtype, shape), gapped(TensorSpec(dtype, shape))):
+            made = backend.fresh(spec)
+            assert backend.elements(made.clone()).tolist() == elements(spec).tolist()
+            assert made.resize_(40).numel() == 40

@@ -15,7 +15,15 @@ from opgen.model.native_function import NativeFunction
 from opgen.python.frameworks import is_attribute, reasons_against_jax
 from opgen.verify.backends.base import Described, returned
 from opgen.verify.backends.runtime_backend import RuntimeBackend
-from opgen.verify.calls.specs import Array, Named, TensorSpec, Value, contiguous_strides, elements
+from opgen.verify.calls.specs import (
+    Array,
+    Named,
+    TensorSpec,
+    Value,
+    contiguous_strides,
+    elements,
+    flat,
+)
 from opgen.verify.memory.blocks import Block, Lent
 from opgen.verify.subjects import Facts, Subject
 
@@ -167,8 +175,7 @@ class JaxBackend(RuntimeBackend):
         return isinstance(value, self._jax.core.Tracer | self._jax.ShapeDtypeStruct)
 
     def _leaves(self, given: Mapping[str, Any]) -> list[Any]:
-        values = (v if isinstance(v, list) else [v] for v in given.values())
-        return [one for value in values for one in value if self.is_tensor(one)]
+        return [value for value in flat(given.values()) if self.is_tensor(value)]
 
     def failure(self) -> str:
         return self._failure

@@ -288,27 +288,6 @@ class _Drawn(Choices):
         return bool(self._draw(st.integers(0, 99)) < probability * 100)
 
 
-def _strategy(subject: Subject, plans: Sequence[Plan]) -> st.SearchStrategy[Call]:
-    @st.composite
-    def calls(draw: Callable[..., Any]) -> Call:
-        drawer = CallDrawer(subject.inputs, subject.domain, _Drawn(draw), plans)
-        return drawer.draw(only_known=True)[0]
-
-    return calls()
-
-
-def _settings(count: int, phases: Sequence[Phase]) -> hypothesis.settings:
-    return hypothesis.settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        phases=tuple(phases),
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-        print_blob=False,
-    )
-
-
 @contextlib.contextmanager
 def _by_seed_only() -> Iterator[None]:
     """Keep hypothesis from drawing constants of the sources of loaded modules.
@@ -331,19 +310,44 @@ def _by_seed_only() -> Iterator[None]:
         setattr(providers, name, collect)
 
 
+def _each_call(
+    subject: Subject,
+    plans: Sequence[Plan],
+    count: int,
+    seed: int,
+    take: Callable[[Call], object],
+    *phases: Phase,
+) -> None:
+    """Give hypothesis's draws of calls by plans that the operator accepts to `take`."""
+
+    @st.composite
+    def calls(draw: Callable[..., Any]) -> Call:
+        drawer = CallDrawer(subject.inputs, subject.domain, _Drawn(draw), plans)
+        return drawer.draw(only_known=True)[0]
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, *phases),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        print_blob=False,
+    )
+    @hypothesis.given(calls())
+    def test(call: Call) -> None:
+        take(call)
+
+    with _by_seed_only():
+        test()
+
+
 def drawn_calls(subject: Subject, plans: Sequence[Plan], count: int, seed: int) -> list[Call]:
     """Draw calls by plans that the operator accepts."""
     found: list[Call] = []
-
-    @hypothesis.seed(seed)
-    @_settings(count, [Phase.generate])
-    @hypothesis.given(_strategy(subject, plans))
-    def collect(call: Call) -> None:
-        found.append(call)
-
     if plans:
-        with _by_seed_only():
-            collect()
+        _each_call(subject, plans, count, seed, found.append)
     return found
 
 
@@ -367,9 +371,6 @@ def shrunk(
     found: list[Call] = []
     left = most
 
-    @hypothesis.seed(seed)
-    @_settings(count, [Phase.generate, Phase.shrink])
-    @hypothesis.given(_strategy(subject, plans))
     def search(call: Call) -> None:
         nonlocal left
         left -= bool(found)
@@ -380,8 +381,7 @@ def shrunk(
             raise _Fails
 
     try:
-        with _by_seed_only():
-            search()
+        _each_call(subject, plans, count, seed, search, Phase.shrink)
     except _Fails:
         pass
     except Exception as error:

@@ -110,8 +110,15 @@ class Complex(Struct, frozen=True, tag="complex"):
 
 Value: TypeAlias = Any
 Call: TypeAlias = dict[str, Value]
+
 # Where a tensor is in a call: the argument, and its place in a list or None.
 Place: TypeAlias = tuple[str, int | None]
+
+
+def flat(values: Iterable[Value]) -> Iterator[Value]:
+    """Yield values, those of lists one by one."""
+    for value in values:
+        yield from value if isinstance(value, list | tuple) else [value]
 
 
 def places(call: Mapping[str, Value]) -> Iterator[Place]:
@@ -127,7 +134,7 @@ def places(call: Mapping[str, Value]) -> Iterator[Place]:
 
 def tensors(call: Mapping[str, Value]) -> list[TensorSpec]:
     """Return the tensors of a call."""
-    return [at(call, place) for place in places(call)]
+    return [value for value in flat(call.values()) if isinstance(value, TensorSpec)]
 
 
 def at(call: Mapping[str, Value], place: Place) -> Any:

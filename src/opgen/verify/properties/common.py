@@ -265,7 +265,7 @@ def program_of(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any]]:
     returns, and those that it has written.
     """
     subject, backend = case.subject, case.backend
-    given = case.caller.build(call, "fresh", Outcome())
+    given = case.caller.build(call)
     symbolic = {a.name for a in subject.arguments if a.type.is_base_ty_like(BaseTy.SymInt)}
     names = [
         name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -53,12 +53,11 @@ def _promotion(case: Case) -> Iterator[Finding]:
     inputs = case.read_only()
     if not inputs or case.base.error is not None:
         raise NotTested("it refuses inputs of one shape")
-    tried = False
     if len(inputs) >= 2:
         for one, other, wide in _PAIRS:
             for turned in ((one, other), (other, one)):
                 dtypes = (*turned, *(wide for _ in inputs[2:]))
-                tried |= yield from _mixed(case, dtypes, wide)
+                yield from _mixed(case, dtypes, wide)
     for dtype in ("int64", "int32", "bool"):
         call = dict(case.call)
         for place, spec in inputs:
@@ -66,7 +65,7 @@ def _promotion(case: Case) -> Iterator[Finding]:
         found = case.run(call)
         if found.error is not None:
             continue
-        tried = True
+        case.is_tried = True
         for result in found.results:
             if result.described is not None and result.described.dtype in (
                 *("float64", "float16", "bfloat16", "complex128"),
@@ -76,11 +75,11 @@ def _promotion(case: Case) -> Iterator[Finding]:
                     "of integers have the default dtype, float32",
                     call,
                 )
-    if not tried:
+    if not case.is_tried:
         raise NotTested("it refuses other dtypes")
 
 
-def _mixed(case: Case, dtypes: tuple[str, ...], wide: str) -> Generator[Finding, None, bool]:
+def _mixed(case: Case, dtypes: tuple[str, ...], wide: str) -> Iterator[Finding]:
     call, same = dict(case.call), dict(case.call)
     for (place, spec), dtype in zip(case.read_only(), dtypes):
         narrow = as_dtype(replace(spec, layout=None), dtype)
@@ -90,13 +89,10 @@ def _mixed(case: Case, dtypes: tuple[str, ...], wide: str) -> Generator[Finding,
         call = put(call, place, narrow)
         same = put(same, place, explicit(replace(narrow, dtype=wide), numbers))
     found, expected = case.run(call), case.run(same)
-    if found.error is not None or expected.error is not None:
-        return False
-    wrong = differ(found.results, expected.results)
-    if wrong:
+    if found.error is None and expected.error is None:
         how = f"inputs of {' and '.join(dtypes)}"
-        yield case.finding(f"{how}: {wrong}", *two_runs(how, call, f"all of {wide}", same))
-    return True
+        runs = two_runs(how, call, f"all of {wide}", same)
+        yield from case.unlike(f"{how}: ", found.results, expected.results, *runs)
 
 
 _FUNCTIONAL: tuple[Need, ...] = (
@@ -114,17 +110,16 @@ def _precision(case: Case) -> Iterator[Finding]:
     if not inputs:
         raise NotTested("the call has no tensors")
     large = enlarged(case, _MANY) or case.call
-    tried = False
     for dtype in ("float16", "bfloat16"):
-        tried |= yield from _half(case, large, dtype)
+        yield from _half(case, large, dtype)
     for dtype in ("float16", "float32"):
-        tried |= yield from _overflow(case, dtype)
+        yield from _overflow(case, dtype)
     for dtype in ("uint8", "int8", "int16", "int32"):
-        tried |= yield from _integers(case, large, dtype)
-        tried |= yield from _small_integers(case, dtype)
+        yield from _integers(case, large, dtype)
+        yield from _small_integers(case, dtype)
     for dtype in ("float64", "int64"):
-        tried |= yield from _computed_in_float32(case, dtype)
-    if not tried:
+        yield from _computed_in_float32(case, dtype)
+    if not case.is_tried:
         raise NotApplicable("it accepts no narrow dtypes")
 
 
@@ -135,11 +130,8 @@ def _narrowed(
     how: str,
     make: Callable[[Place, TensorSpec], TensorSpec | None],
     compare: Callable[[Result, Result], str | None],
-) -> Generator[Finding, None, bool]:
-    """Compare a call in a narrow dtype with the same one in a wide dtype. `make` returns tensors of both; None for others.
-
-    Returns whether both calls are accepted.
-    """
+) -> Iterator[Finding]:
+    """Compare a call in a narrow dtype with the same one in a wide dtype. `make` returns tensors of both; None for others."""
     narrow, wide = dict(call), dict(call)
     for place, _ in case.read_only():
         made = make(place, at(call, place))
@@ -147,16 +139,15 @@ def _narrowed(
             narrow = put(narrow, place, replace(made, dtype=dtypes[0]))
             wide = put(wide, place, replace(made, dtype=dtypes[1]))
     if narrow == wide:
-        return False
+        return
     found, expected = case.run(narrow), case.run(wide)
-    if found.error is not None or expected.error is not None:
-        return False
-    for wrong in filter(None, map(compare, found.results, expected.results)):
-        yield case.finding(f"{how}: {wrong}", *two_runs(dtypes[0], narrow, dtypes[1], wide))
-    return True
+    if found.error is None and expected.error is None:
+        case.is_tried = True
+        for wrong in filter(None, map(compare, found.results, expected.results)):
+            yield case.finding(f"{how}: {wrong}", *two_runs(dtypes[0], narrow, dtypes[1], wide))
 
 
-def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]:
+def _half(case: Case, large: Call, dtype: str) -> Iterator[Finding]:
     """Compare float16 or bfloat16 with float64, for positive numbers: nothing cancels."""
 
     def make(_: Place, spec: TensorSpec) -> TensorSpec | None:
@@ -171,7 +162,7 @@ def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]
 _LARGE = {"float16": (12.0, 15.0), "float32": (89.0, 110.0)}
 
 
-def _overflow(case: Case, dtype: str) -> Generator[Finding, None, bool]:
+def _overflow(case: Case, dtype: str) -> Iterator[Finding]:
     """Compare float32 or float16 with float64, for large numbers: what is finite and not large stays finite."""
     low, high = _LARGE[dtype]
 
@@ -199,7 +190,7 @@ def _overflow(case: Case, dtype: str) -> Generator[Finding, None, bool]:
 _MANY_EXACT, _DRAWS = 12, 16
 
 
-def _computed_in_float32(case: Case, dtype: str) -> Generator[Finding, None, bool]:
+def _computed_in_float32(case: Case, dtype: str) -> Iterator[Finding]:
     """The results of float64 or int64 are not all numbers of float32 that need most of its digits."""
     exact: set[float] = set()
     call = dict(case.call)
@@ -214,21 +205,21 @@ def _computed_in_float32(case: Case, dtype: str) -> Generator[Finding, None, boo
                 call = put(call, place, replace(spec, dtype=dtype, fill=fill))
         found = case.run(call)
         if found.error is not None or call == case.call:
-            return False
+            return
         for result in found.results:
             if result.described is not None and result.described.dtype == dtype:
                 assert result.elements is not None
                 numbers = result.elements.ravel()
                 long = numbers[_needs_digits(numbers, 16)]
+                case.is_tried = case.is_tried or long.size > 0
                 if _needs_digits(long, 24).any():
-                    return True
+                    return
                 exact.update(long.tolist())
     if len(exact) >= _MANY_EXACT:
         yield case.finding(
             f"all results of {dtype}, such as {next(iter(exact))}, are numbers of float32: it computes in float32",
             call,
         )
-    return bool(exact)
 
 
 def _needs_digits(numbers: Array, count: int) -> Array:
@@ -265,7 +256,7 @@ def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
     )
 
 
-def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]:
+def _integers(case: Case, large: Call, dtype: str) -> Iterator[Finding]:
     """Compare narrow integers with int64, where the result is wider than the input: a sum, a product."""
     limit = {"uint8": 200, "int8": 100, "int16": 30000, "int32": 10_000_000}[dtype]
 
@@ -290,7 +281,7 @@ def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, b
     return _narrowed(case, large, (dtype, "int64"), f"inputs of {dtype}", make, compare)
 
 
-def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
+def _small_integers(case: Case, dtype: str) -> Iterator[Finding]:
     """Compare narrow integers with int64, where they are indices or counts: in no dtype do they wrap around."""
 
     def make(_: Place, spec: TensorSpec) -> TensorSpec | None:

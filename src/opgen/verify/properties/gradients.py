@@ -111,8 +111,7 @@ class _Function:
     def given(self, inputs: Sequence[Any]) -> dict[str, Any]:
         case = self.case
         # Other tensors are the same in each call.
-        outcome = Outcome()
-        made = case.caller.build(self.call, "fresh", outcome)
+        made = case.caller.build(self.call)
         for place, value in zip(self.chosen, inputs):
             made = put(made, place, value)
         for name in case.subject.written:
@@ -224,7 +223,7 @@ def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, 
 
 def _function_and_leaves(case: Case, dtype: str) -> tuple[_Function, list[Any]]:
     call, chosen = _wide(case, dtype)
-    made = case.caller.build(call, "fresh", Outcome())
+    made = case.caller.build(call)
     return _Function(case, call, chosen), [case.backend.leaf(at(made, place)) for place in chosen]
 
 

@@ -269,7 +269,7 @@ def _graphs(case: Case, calls: Sequence[Call], *, unbacked: bool = False) -> int
                 program, inputs = program_of(case, call)
                 if compiled is None:
                     compiled = torch.compile(program, backend=backend, fullgraph=True, dynamic=True)
-                for value in _flat(inputs) if unbacked else ():
+                for value in specs.flat(inputs) if unbacked else ():
                     for dim, size in enumerate(getattr(value, "shape", ())):
                         if size > 1:
                             torch._dynamo.decorators.mark_unbacked(value, dim)
@@ -278,11 +278,6 @@ def _graphs(case: Case, calls: Sequence[Call], *, unbacked: bool = False) -> int
     finally:
         torch._dynamo.reset()
     return count
-
-
-def _flat(values: Sequence[Any]) -> Iterator[Any]:
-    for value in values:
-        yield from value if isinstance(value, list) else [value]
 
 
 def _is_specialized(case: Case, other: Call) -> bool:

@@ -88,7 +88,7 @@ def _gil(case: Case) -> Iterator[Finding]:
         call = enlarged(case, count)
         if call is None or max(spec.count for spec in tensors(call)) < _RELEASED:
             raise NotTested("no size can grow, or calls that are not large take long")
-        given = case.caller.build(call, "fresh", Outcome())
+        given = case.caller.build(call)
 
         def work(given: Any = given) -> None:
             case.caller.progress()
@@ -202,7 +202,7 @@ def _memory(case: Case) -> Iterator[Finding]:
     def repeat(times: int) -> None:
         for _ in range(times):
             caller.progress()
-            given = caller.build(case.call, "fresh", Outcome())
+            given = caller.build(case.call)
             returned = subject.call(given)
             del given, returned
 

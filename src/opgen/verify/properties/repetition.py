@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from opgen.verify.caller import (
     NotTested,
     Outcome,
     Property,
+    Result,
     Run,
     captured,
     differ,
@@ -305,47 +307,39 @@ def _concurrent(case: Case) -> Iterator[Finding]:
     caller = case.caller
     rounds = _rounds(case, spent, _LEAST)
     caller.reached[CONCURRENT] += rounds
-    outcomes: dict[int, list[Any]] = {0: [], 1: []}
     barrier = threading.Barrier(2)
-    given: list[list[Any]] = []
-    for call in calls:
-        given.append([caller.build(call, "fresh", Outcome()) for _ in range(rounds)])
 
-    def work(index: int) -> None:
-        barrier.wait(20)
+    def work(given: Sequence[dict[str, Any]]) -> list[Exception | tuple[Result, ...]]:
         returned: list[Any] = []
-        for arguments in given[index]:
+        barrier.wait(20)
+        for arguments in given:
             caller.progress()
             try:
                 returned.append(case.subject.call(arguments))
             except Exception as error:
                 returned.append(error)
         # Results are read at the end: until then, the threads do nothing but call.
-        for arguments, value in zip(given[index], returned):
-            if isinstance(value, Exception):
-                outcomes[index].append(value)
-                continue
-            written = caller._written(case.subject, arguments, True)
-            outcomes[index].append([*caller.results(case.subject, value), *written])
-
-    threads = [threading.Thread(target=work, args=(index,)) for index in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    for index, (call, alone) in enumerate(zip(calls, expected)):
-        for results in outcomes[index]:
-            wrong = (
-                f"it fails: {results}"
-                if isinstance(results, Exception)
-                else differ(results, alone.everything)
+        subject = case.subject
+        return [
+            (
+                value
+                if isinstance(value, Exception)
+                else (*caller.results(subject, value), *caller._written(subject, arguments, True))
             )
-            if wrong:
-                yield case.finding(
-                    f"during a call in another thread, {wrong}",
-                    Run("in one thread", call),
-                    Run("in another thread", calls[1 - index]),
-                )
+            for arguments, value in zip(given, returned)
+        ]
+
+    given = [[caller.build(call) for _ in range(rounds)] for call in calls]
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(work, given))
+    for call, other, alone, found in zip(calls, reversed(calls), expected, outcomes):
+        runs = two_runs("in one thread", call, "in another thread", other)
+        text = "during a call in another thread, "
+        for results in found:
+            if isinstance(results, Exception):
+                yield case.finding(f"{text}it fails: {results}", *runs)
+            else:
+                yield from case.unlike(text, results, alone.everything, *runs)
 
 
 PROPERTIES = (

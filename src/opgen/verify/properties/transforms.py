@@ -17,7 +17,6 @@ from opgen.verify.caller import (
     Finding,
     NotApplicable,
     NotTested,
-    Outcome,
     Property,
     Result,
     Run,
@@ -25,7 +24,7 @@ from opgen.verify.caller import (
     place_text,
     wrong_elements,
 )
-from opgen.verify.calls.specs import Call, Place, TensorSpec, changed, elements, put
+from opgen.verify.calls.specs import Call, Place, TensorSpec, changed, elements, flat, put
 from opgen.verify.properties.common import (
     TRACING,
     as_dtype,
@@ -144,8 +143,7 @@ def _ways(
 
 
 def _mapped(case: Case, stacks: dict[Place, list[TensorSpec]], dim: int) -> list[Result]:
-    outcome = Outcome()
-    given = case.caller.build(case.call, "fresh", outcome)
+    given = case.caller.build(case.call)
     batches = []
     for specs in stacks.values():
         numbers = np.stack(
@@ -196,8 +194,7 @@ def _eager(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[
 
 def _copies(*inputs: Any) -> Any:
     """Stand in for a program with the operator: it calls none of the library."""
-    flat = [t for value in inputs for t in (value if isinstance(value, list) else [value])]
-    return tuple(t.clone() for t in flat if hasattr(t, "clone"))
+    return tuple(t.clone() for t in flat(inputs) if hasattr(t, "clone"))
 
 
 def _failure(what: str, error: BaseException, tool: Callable[[Callable[..., Any]], Any]) -> str:
@@ -300,7 +297,7 @@ def _autocast(case: Case) -> Iterator[Finding]:
     call = _in_float32(case)
     base = case.base if call is case.call else case.run(call)
     case.need_accepted(base, what="float32")
-    given = case.caller.build(call, "fresh", Outcome())
+    given = case.caller.build(call)
     case.backend.seed(0)
     try:
         with torch.autocast("cpu", dtype=torch.bfloat16):

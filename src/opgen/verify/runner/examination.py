@@ -47,6 +47,7 @@ from opgen.verify.runner.messages import (
     NOT_TESTED,
     PASSED,
     Crash,
+    Message,
     OperatorReport,
     Request,
     Shown,
@@ -135,7 +136,7 @@ class Examination:
         caller: Caller,
         request: Request,
         position: Callable[[str, str, int, str], None],
-        send: Callable[[Any], None],
+        send: Callable[[Message], None],
     ) -> None:
         self.caller = caller
         self.request = request
@@ -147,10 +148,11 @@ class Examination:
         self.properties = chosen_properties(caller.backend.kind, request.mode, request.properties)
         self._learned: dict[int, Learned] = {}
         self._told: set[str] = set()
+        self._operator = ""
 
     def examine(self, subject: Subject, crashes: Sequence[Crash], done: Sequence[str]) -> None:
         """Verify one overload, from where a process before this one has ended."""
-        self._told = set(done)
+        self._operator, self._told = subject.name, set(done)
         facts = subject.facts
         report = OperatorReport(subject.name, subject.group, file=facts.file, line=facts.line)
         if facts.untestable:
@@ -165,7 +167,7 @@ class Examination:
 
     def _tell(self, verdict: Verdict) -> None:
         self._told.add(verdict.property)
-        self.send(verdict)
+        self.send(Message(self._operator, verdict=verdict))
 
     def _examine(self, calls: _Calls, report: OperatorReport) -> None:
         started = time.process_time()
@@ -196,21 +198,21 @@ class Examination:
             text = "the package has no function for this overload"
             self._say_of_all(report, NOT_APPLICABLE, text)
             return
-        self.send(report)
+        self.send(Message(report.name, report=report))
         calls.ended = self._crash_findings(calls)
         # What a check tells about another property is told again, with all of its findings.
         for property_ in [p for p in self.properties if p.name not in self._told]:
             self._tell(self._verdict(property_, calls))
         report.reached = {**self.caller.reached, OF_DTYPES: len(self.caller.dtypes)}
         report.seconds = time.process_time() - started
-        self.send(report)
+        self.send(Message(report.name, report=report))
 
     def _give_up(self, calls: _Calls, report: OperatorReport) -> None:
         """Report what has ended the processes, and that nothing else was tested."""
         if not self.request.replayed:
             calls.learned = self._learn(calls)
         found = self._crash_findings(calls)
-        self.send(report)
+        self.send(Message(report.name, report=report))
         for name, shown in found.items():
             if name not in self._told:
                 self._tell(Verdict(name, FAILED, 1, findings=(shown[-1],)))
@@ -218,12 +220,12 @@ class Examination:
 
     def _say_of_all(self, report: OperatorReport, status: str, why: str) -> None:
         """Give one verdict for all properties of which nothing was told."""
-        self.send(report)
+        self.send(Message(report.name, report=report))
         for property_ in self.properties:
             if property_.name not in self._told:
                 self._tell(Verdict(property_.name, status, reason=why))
         report.seconds = max(report.seconds, 1e-6)
-        self.send(report)
+        self.send(Message(report.name, report=report))
 
     # Calls.
 

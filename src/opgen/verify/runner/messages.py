@@ -102,3 +102,11 @@ class Crash(Struct, frozen=True):
     kind: str
     note: str = ""
     call: dict[str, Any] | None = None
+
+
+class Message(Struct, omit_defaults=True):
+    """What a process says of an operator; of none at its end."""
+
+    operator: str = ""
+    report: OperatorReport | None = None
+    verdict: Verdict | None = None

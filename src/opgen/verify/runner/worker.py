@@ -49,6 +49,7 @@ from opgen.verify.runner.messages import (
     NOT_TESTED,
     Crash,
     Loaded,
+    Message,
     OperatorReport,
     Request,
     Shown,
@@ -136,6 +137,11 @@ class Worker:
         self.is_ready = False
         # The process that examines operators, which leads a group of processes; 0 if there is none.
         self.child = 0
+        # Of the group that is examined: reports by the names of operators, how processes have ended, and the operators that
+        # are done.
+        self.reports: dict[str, OperatorReport] = {}
+        self.crashes: list[Crash] = []
+        self.finished: set[str] = set()
         self.groups: dict[str, list[Subject]] = {}
         for subject in self.subjects:
             self.groups.setdefault(subject.group, []).append(subject)
@@ -165,30 +171,25 @@ class Worker:
             self._prepare()
             self.is_ready = True
         members = self.groups[group]
-        reports: dict[str, OperatorReport] = {}
-        crashes: list[Crash] = []
-        finished: set[str] = set()
-        while len(finished) < len(members):
-            left = [s for s in members if s.name not in finished]
-            ended = self._process(left, reports, crashes, finished)
+        self.reports, self.crashes, self.finished = {}, [], set()
+        while left := [s for s in members if s.name not in self.finished]:
+            ended = self._process(left)
             if ended is None:
                 break
-            crashes.append(ended)
-            if len(crashes) > (MOST_CRASHES + 1) * len(members) or not ended.operator:
+            self.crashes.append(ended)
+            if len(self.crashes) > (MOST_CRASHES + 1) * len(members) or not ended.operator:
                 break
         for subject in members:
-            if subject.name not in finished:
-                report = reports.setdefault(
-                    subject.name, OperatorReport(subject.name, subject.group)
-                )
-                self._complete(report, crashes)
-        return [reports[s.name] for s in members]
+            if subject.name not in self.finished:
+                report = OperatorReport(subject.name, subject.group)
+                self._complete(self.reports.setdefault(subject.name, report))
+        return [self.reports[s.name] for s in members]
 
-    def _complete(self, report: OperatorReport, crashes: Sequence[Crash]) -> None:
+    def _complete(self, report: OperatorReport) -> None:
         """Say why the verdicts of an operator are not there: no process has come to its end."""
-        kind = crashes[-1].kind if crashes else "an error"
+        kind = self.crashes[-1].kind if self.crashes else "an error"
         message = f"the process that verifies the operator ends with {kind}"
-        if any(crash.operator for crash in crashes):
+        if any(crash.operator for crash in self.crashes):
             if not any(v.status == FAILED for v in report.verdicts):
                 shown = (Shown(message, "", ""),)
                 report.verdicts.append(Verdict(CRASH, FAILED, 1, findings=shown))
@@ -201,13 +202,7 @@ class Worker:
             if p.name not in told
         ]
 
-    def _process(
-        self,
-        members: Sequence[Subject],
-        reports: dict[str, OperatorReport],
-        crashes: Sequence[Crash],
-        finished: set[str],
-    ) -> Crash | None:
+    def _process(self, members: Sequence[Subject]) -> Crash | None:
         """Run one process for the operators; return how it ended, or None if it has done everything."""
         self.board.clear()
         read, write = os.pipe()
@@ -219,46 +214,37 @@ class Worker:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             end_with(server)
             os.close(read)
-            self._child(write, members, reports, crashes)
+            self._child(write, members)
         with contextlib.suppress(OSError):
             # Both do it, so that the group is there for both.
             os.setpgid(self.child, self.child)
         os.close(write)
         try:
-            return self._watch(self.child, read, reports, finished)
+            return self._watch(self.child, read)
         finally:
             self.child = 0
             os.close(read)
 
-    def _child(
-        self,
-        write: int,
-        members: Sequence[Subject],
-        reports: dict[str, OperatorReport],
-        crashes: Sequence[Crash],
-    ) -> None:
+    def _child(self, write: int, members: Sequence[Subject]) -> None:
         code = 1
         try:
             _limit()
             out = os.fdopen(write, "wb", buffering=0)
-            encoder = msgspec.json.Encoder()
 
-            def send(message: Any) -> None:
-                kind = "report" if isinstance(message, OperatorReport) else "verdict"
-                out.write(encoder.encode({kind: message}) + b"\n")
+            def send(message: Message) -> None:
+                out.write(msgspec.json.encode(message) + b"\n")
 
             board = self.board
             if self.guard is not None:
                 self.guard.watch(board.address(), _NOTE - 1, self.memory.pages)
             caller = Caller(self.backend, self.memory, self.guard, board.tick, board.remember)
             caller.first = FirstCalls(caller, members, write).call
-            request = self.request
-            examination = Examination(caller, request, board.write_place, send)
+            examination = Examination(caller, self.request, board.write_place, send)
             for subject in members:
-                known = reports.get(subject.name)
+                known = self.reports.get(subject.name)
                 done = [v.property for v in known.verdicts] if known else []
-                examination.examine(subject, crashes, done)
-            out.write(b"{}\n")
+                examination.examine(subject, self.crashes, done)
+            send(Message())
             code = 0
         except BaseException:
             if os.environ.get("OPGEN_VERIFY_DEBUG"):
@@ -266,14 +252,7 @@ class Worker:
         finally:
             os._exit(code)
 
-    def _watch(
-        self,
-        child: int,
-        read: int,
-        reports: dict[str, OperatorReport],
-        finished: set[str],
-    ) -> Crash | None:
-        current: OperatorReport | None = None
+    def _watch(self, child: int, read: int) -> Crash | None:
         buffer = b""
         ticks, since, computed = -1, time.monotonic(), 0.0
         done = False
@@ -287,10 +266,8 @@ class Worker:
                 buffer += part
                 *lines, buffer = buffer.split(b"\n")
                 for line in lines:
-                    if line == b"{}":
-                        done = True
-                        continue
-                    current = _received(line, current, reports, finished)
+                    done = done or line == b"{}"
+                    self._take(msgspec.json.decode(line, type=Message))
                 continue
             if has_ended(child) and not select.select([read], [], [], 0)[0]:
                 # What it has started may hold the other end of the pipe.
@@ -316,30 +293,19 @@ class Worker:
             *(self.board.note(), self.board.call()),
         )
 
-
-def _received(
-    line: bytes,
-    current: OperatorReport | None,
-    reports: dict[str, OperatorReport],
-    finished: set[str],
-) -> OperatorReport | None:
-    """Take one message. A report comes twice: at the beginning, and with the time it took at the end."""
-    message = msgspec.json.decode(line)
-    if "report" in message:
-        report = msgspec.convert(message["report"], OperatorReport)
-        known = reports.get(report.name)
-        if known is not None:
-            report.verdicts = known.verdicts
-            report.seconds += known.seconds
-        reports[report.name] = report
-        if report.seconds > 0:
-            finished.add(report.name)
-        return report
-    verdict = msgspec.convert(message["verdict"], Verdict)
-    if current is not None:
-        current.verdicts = [v for v in current.verdicts if v.property != verdict.property]
-        current.verdicts.append(verdict)
-    return current
+    def _take(self, message: Message) -> None:
+        """Take a message. A report comes twice: at the beginning, and with the time it took at the end."""
+        known = self.reports.get(message.operator)
+        if report := message.report:
+            if known is not None:
+                report.verdicts = known.verdicts
+                report.seconds += known.seconds
+            self.reports[message.operator] = report
+            if report.seconds > 0:
+                self.finished.add(message.operator)
+        if known is not None and (verdict := message.verdict):
+            others = (v for v in known.verdicts if v.property != verdict.property)
+            known.verdicts = [*others, verdict]
 
 
 def _computed(process: int) -> float:
