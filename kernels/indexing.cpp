@@ -88,11 +88,11 @@ bool is_skipped(const TensorBase& tensor) {
   return tensor.dim() == 1 && tensor.size(0) == 0;
 }
 
-// Joins contiguous tensors of the output's dtype as rows of bytes, a kilobyte at a time: the
-// processor prefetches all tensors as long as each of them is read often. Returns false for other
-// tensors, and for long rows, which are copied by several threads.
+// Joins contiguous tensors of the output's dtype as rows of bytes, block by block, so that all
+// tensors write to a block while it is in the cache. Returns false for other tensors, and for long
+// rows, which are copied by several threads.
 bool join_rows(const ITensorListRef& tensors, int64_t dim, const Tensor& out) {
-  constexpr int64_t block_bytes = 1 << 10, long_row = 1 << 16;
+  constexpr int64_t block_bytes = 1 << 14, single_row = 1 << 11, long_row = 1 << 16;
   if (!out.is_contiguous()) return false;
   const int64_t row = opgen::multiply_integers(out.sizes().slice(static_cast<size_t>(dim))) *
                       static_cast<int64_t>(out.itemsize());
@@ -111,7 +111,8 @@ bool join_rows(const ITensorListRef& tensors, int64_t dim, const Tensor& out) {
                      rows == 0 ? 0 : static_cast<int64_t>(tensor.nbytes()) / rows});
   }
   char* to = static_cast<char*>(out.mutable_data_ptr());
-  const int64_t block = std::max<int64_t>(1, block_bytes / row);
+  // The processor prefetches all tensors if none waits long for its turn.
+  const int64_t block = row >= single_row ? 1 : block_bytes / row;
   opgen::parallel_for(
       0, rows, std::max(block, 4 * opgen::kGrainSize / row), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; i += block) {
