@@ -7,7 +7,9 @@
 The calls are derived from native_functions.yaml (kernel_cases.py): every function and method that both libraries have in
 Python, contiguous, strided, transposed, broadcast, beside tensors of other dtypes, and along the first, the middle, the last
 and all dimensions. In each round, the sides run one after the other and the best of several batches counts; a ratio is that
-of neighbouring times, and a row has the median of the rounds' ratios with the smallest and the largest.
+of neighbouring times, and a row has the median of the rounds' ratios with the smallest and the largest. With several
+threads, a side starts after those of the others have fallen asleep; they need all processors, so on a busy machine run it
+with `chrt -f 10`.
 
 Prints a table sorted by ratio, and the geometric mean of each family (the headings of the YAML). `--write` puts them into
 benchmarks/RESULTS.md, and a picture into benchmarks/kernels.svg. `--all` measures all dtypes and sizes, which takes hours.

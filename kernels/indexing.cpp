@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 
 #include <aten/ops/_index_put_impl.h>
 #include <aten/ops/_index_put_impl_native.h>
@@ -91,7 +92,7 @@ bool is_skipped(const TensorBase& tensor) {
 // tensors write to a block while it is in the cache. Returns false for other tensors, and for long
 // rows, which are copied by several threads.
 bool join_rows(const ITensorListRef& tensors, int64_t dim, const Tensor& out) {
-  constexpr int64_t block_bytes = 1 << 14, long_row = 1 << 16;
+  constexpr int64_t block_bytes = 1 << 14, single_row = 1 << 11, long_row = 1 << 16;
   if (!out.is_contiguous()) return false;
   const int64_t row = opgen::multiply_integers(out.sizes().slice(static_cast<size_t>(dim))) *
                       static_cast<int64_t>(out.itemsize());
@@ -110,7 +111,8 @@ bool join_rows(const ITensorListRef& tensors, int64_t dim, const Tensor& out) {
                      rows == 0 ? 0 : static_cast<int64_t>(tensor.nbytes()) / rows});
   }
   char* to = static_cast<char*>(out.mutable_data_ptr());
-  const int64_t block = std::max<int64_t>(1, block_bytes / row);
+  // The processor prefetches all tensors if none waits long for its turn.
+  const int64_t block = row >= single_row ? 1 : block_bytes / row;
   opgen::parallel_for(
       0, rows, std::max(block, 4 * opgen::kGrainSize / row), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; i += block) {
@@ -1035,44 +1037,66 @@ OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
   const int64_t ndim = self.dim();
   const Tensor dense = opgen::contiguous(self);
   const int64_t total = dense.numel();
+  const int64_t width = ndim == 0 ? 1 : self.size(-1), rows = total == 0 ? 0 : total / width;
+  // Each part of the rows is counted, and then written behind the parts before it.
+  const int64_t parts =
+      total <= opgen::kGrainSize ? 1 : std::min<int64_t>(rows, opgen::get_num_threads());
+  std::vector<int64_t> counts(static_cast<size_t>(parts));
+  const auto for_each_part = [=](const auto& f) {
+    opgen::parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
+      for (int64_t p = first; p < last; ++p) f(p, rows * p / parts, rows * (p + 1) / parts);
+    });
+  };
   OPGEN_DISPATCH_ALL(self.scalar_type(), "nonzero", [&] {
     const scalar_t* from = dense.const_data_ptr<scalar_t>();
-    int64_t count = 0;
-    for (int64_t i = 0; i < total; ++i) count += opgen::element_at(from + i) == scalar_t(0) ? 0 : 1;
+    const auto counts_as = [](const scalar_t* x) -> int64_t {
+      return opgen::element_at(x) == scalar_t(0) ? 0 : 1;
+    };
+    for_each_part([&](int64_t part, int64_t begin, int64_t end) {
+      int64_t n = 0;
+      for (int64_t i = begin * width; i < end * width; ++i) n += counts_as(from + i);
+      counts[static_cast<size_t>(part)] = n;
+    });
+    const int64_t count = std::accumulate(counts.begin(), counts.end(), int64_t(0));
     if (opgen::resize_output(out, {count, ndim})) {
       opgen::restride_output(out, {count, ndim}, {1, count}, std::nullopt);
     }
     if (out.numel() == 0) return;
     // One row of `self` after the other: the indices of all but the last dimension are the same.
-    const int64_t width = self.size(-1), rows = total / width;
-    int64_t* to = out.mutable_data_ptr<int64_t>();
     const int64_t step = out.stride(0);
-    DimVector index(static_cast<size_t>(ndim), 0);
-    std::vector<int64_t> found(static_cast<size_t>(width) + 1);
-    for (int64_t row = 0; row < rows; ++row, from += width) {
-      // Writes each position, but moves on only after one that counts, which takes no branch.
-      int64_t n = 0;
-      for (int64_t j = 0; j < width; ++j) {
-        found[static_cast<size_t>(n)] = j;
-        n += opgen::element_at(from + j) == scalar_t(0) ? 0 : 1;
+    int64_t* const all = out.mutable_data_ptr<int64_t>();
+    for_each_part([&](int64_t part, int64_t begin, int64_t end) {
+      int64_t* to = all + step * std::accumulate(counts.begin(), counts.begin() + part, int64_t(0));
+      DimVector index(static_cast<size_t>(ndim), 0);
+      for (int64_t d = ndim - 2, rest = begin; d >= 0; rest /= self.size(d--)) {
+        index[d] = rest % self.size(d);
       }
-      for (int64_t d = 0; d < ndim; ++d) {
-        int64_t* column = to + d * out.stride(1);
-        if (d == ndim - 1) {
-          opgen::copy_run(reinterpret_cast<char*>(column), step,
-                          reinterpret_cast<const char*>(found.data()), 1, n, sizeof(int64_t));
-        } else if (step == 1) {
-          std::fill(column, column + n, index[d]);
-        } else {
-          for (int64_t i = 0; i < n; ++i) column[i * step] = index[d];
+      std::vector<int64_t> found(static_cast<size_t>(width) + 1);
+      for (int64_t row = begin; row < end; ++row) {
+        // Writes each position, but moves on only after one that counts, which takes no branch.
+        int64_t n = 0;
+        for (int64_t j = 0; j < width; ++j) {
+          found[static_cast<size_t>(n)] = j;
+          n += counts_as(from + row * width + j);
+        }
+        for (int64_t d = 0; d < ndim; ++d) {
+          int64_t* column = to + d * out.stride(1);
+          if (d == ndim - 1) {
+            opgen::copy_run(reinterpret_cast<char*>(column), step,
+                            reinterpret_cast<const char*>(found.data()), 1, n, sizeof(int64_t));
+          } else if (step == 1) {
+            std::fill(column, column + n, index[d]);
+          } else {
+            for (int64_t i = 0; i < n; ++i) column[i * step] = index[d];
+          }
+        }
+        to += n * step;
+        for (int64_t d = ndim - 2; d >= 0; --d) {
+          if (++index[d] < self.size(d)) break;
+          index[d] = 0;
         }
       }
-      to += n * step;
-      for (int64_t d = ndim - 2; d >= 0; --d) {
-        if (++index[d] < self.size(d)) break;
-        index[d] = 0;
-      }
-    }
+    });
   });
   return out;
 }

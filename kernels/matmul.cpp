@@ -588,6 +588,7 @@ void triangle_into(const Tensor& self, int64_t diagonal, bool upper, const Tenso
   DimVector sizes(self.sizes());
   sizes[n - 1] = sizes[n - 2] = 1;
   diagonal = std::clamp(diagonal, -rows, columns);
+  const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / columns);
   // A copy transposes blocks where it must; then only the other triangle is written.
   const bool copies = !out.is_same(self);
   const bool by_row = self.stride(-1) == 1 && out_column == 1;
@@ -598,22 +599,24 @@ void triangle_into(const Tensor& self, int64_t diagonal, bool upper, const Tenso
     for_each_index<2>(
         sizes, {self.strides(), out.strides()},
         [&](const std::array<int64_t, 2>& at) {
-          for (int64_t i = 0; i < rows; ++i) {
-            // The row keeps columns [first, last).
-            const int64_t split = std::clamp<int64_t>(i + diagonal + (upper ? 0 : 1), 0, columns);
-            const int64_t first = upper ? split : 0, last = upper ? columns : split;
-            T* row = to + at[1] + i * out_row;
-            if (copies && by_row) {
-              const T* source = from + at[0] + i * self.stride(-2);
-              std::copy(source + first, source + last, row + first);
+          opgen::parallel_for(0, rows, grain, [&](int64_t top, int64_t bottom) {
+            for (int64_t i = top; i < bottom; ++i) {
+              // The row keeps columns [first, last).
+              const int64_t split = std::clamp<int64_t>(i + diagonal + (upper ? 0 : 1), 0, columns);
+              const int64_t first = upper ? split : 0, last = upper ? columns : split;
+              T* row = to + at[1] + i * out_row;
+              if (copies && by_row) {
+                const T* source = from + at[0] + i * self.stride(-2);
+                std::copy(source + first, source + last, row + first);
+              }
+              const int64_t cleared = upper ? 0 : last, end = upper ? first : columns;
+              if (out_column == 1) {
+                std::fill(row + cleared, row + end, T{});
+              } else {
+                for (int64_t j = cleared; j < end; ++j) row[j * out_column] = T{};
+              }
             }
-            const int64_t cleared = upper ? 0 : last, end = upper ? first : columns;
-            if (out_column == 1) {
-              std::fill(row + cleared, row + end, T{});
-            } else {
-              for (int64_t j = cleared; j < end; ++j) row[j * out_column] = T{};
-            }
-          }
+          });
         },
         rows * columns);
   });

@@ -699,13 +699,21 @@ OPGEN_IMPL_FUNC(argmin_out)
 namespace {
 
 // A result waits for the one before it, so several lines take turns. Their number is a constant, so
-// that their results stay in registers.
+// that their results stay in registers. The processor prefetches one line well, but not several:
+// without the prefetch of the next ones, elements of 8 bytes took three times as long.
 template <int64_t lines, class total, class T, class F>
 void accumulate_lines(const T* from, int64_t step, int64_t run_step, T* to, int64_t to_step,
                       int64_t to_run_step, int64_t count, total start, const F& f) {
   total results[lines];
   for (total& each : results) each = start;
+  constexpr auto per_line = static_cast<int64_t>(64 / sizeof(T));
   for (int64_t i = 0; i < count; ++i) {
+    if (lines > 1 && i % per_line == 0) {
+      for (int64_t j = lines; j < 2 * lines; ++j) {
+        __builtin_prefetch(from + j * run_step);
+        __builtin_prefetch(to + j * to_run_step, 1);
+      }
+    }
 #pragma GCC unroll 4
     for (int64_t j = 0; j < lines; ++j) {
       results[j] = f(results[j], static_cast<total>(from[j * run_step]));

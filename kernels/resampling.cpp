@@ -71,21 +71,26 @@ OPGEN_META_FUNC(upsample_nearest1d)
 OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
 (const Tensor& self, IntArrayRef output_size, std::optional<double> scales, const Tensor& out) {
   const int64_t result = output_size[0];
-  const std::vector<int64_t> source = nearest_places(self.size(2), needed(out, result), scales);
+  std::vector<int64_t> source = nearest_places(self.size(2), needed(out, result), scales);
   OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.scalar_type() == kByte,
                               "\"upsample_nearest1d\" not implemented for '", self.scalar_type(),
                               "'");
-  const int64_t in_stride = self.stride(2), out_stride = out.stride(2);
+  for (int64_t& place : source) place *= self.stride(2);
+  const int64_t out_stride = out.stride(2);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(self.const_data_ptr());
     T* to = static_cast<T*>(out.mutable_data_ptr());
     for_each_line<2>(2, {&self, &out}, [&](const std::array<int64_t, 2>& at) {
       // Copies, because a store of an integer might change what is captured.
-      const int64_t n = result, in_step = in_stride, out_step = out_stride;
+      const int64_t n = result, out_step = out_stride;
       const int64_t* places = source.data();
       const T* x = from + at[0];
       T* y = to + at[1];
-      for (int64_t i = 0; i < n; ++i) y[i * out_step] = x[places[i] * in_step];
+      if (out_step == 1) {
+        for (int64_t i = 0; i < n; ++i) y[i] = x[places[i]];
+      } else {
+        for (int64_t i = 0; i < n; ++i) y[i * out_step] = x[places[i]];
+      }
     });
   });
 }

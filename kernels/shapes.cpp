@@ -642,10 +642,11 @@ OPGEN_NOINLINE void scale_all(T* to, const T* factors, int64_t count, const T* r
   scale_all_here<T, 16>(to, factors, count, row, n);
 }
 
-// Whether multiply_matrices computes the product of these factors.
+// Whether multiply_matrices computes the product of these factors: matrices row by row, with gaps.
 bool are_plain_matrices(const Tensor& self, const Tensor& other) {
   const auto fits = [](const Tensor& x) {
-    return is_plain(x) && x.dim() == 2 && x.is_contiguous();
+    return is_plain(x) && x.dim() == 2 &&
+           (x.is_contiguous() || (x.stride(1) > 0 && x.stride(0) >= x.size(1) * x.stride(1)));
   };
   return (self.scalar_type() == opgen::kFloat || self.scalar_type() == opgen::kDouble) &&
          other.scalar_type() == self.scalar_type() && fits(self) && fits(other);
@@ -655,8 +656,9 @@ void multiply_matrices(const Tensor& self, const Tensor& other, const Tensor& ou
   const int64_t columns = self.size(1), inner_rows = other.size(0), inner = other.size(1);
   const int64_t length = columns * inner;
   OPGEN_DISPATCH_FLOATING_TYPES(out.scalar_type(), "kron", [&] {
-    const scalar_t* left = self.const_data_ptr<scalar_t>();
-    const scalar_t* right = other.const_data_ptr<scalar_t>();
+    const Tensor first = opgen::contiguous(self), second = opgen::contiguous(other);
+    const scalar_t* left = first.const_data_ptr<scalar_t>();
+    const scalar_t* right = second.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, length));
     opgen::parallel_for(0, out.size(0), grain, [&](int64_t begin, int64_t end) {

@@ -296,7 +296,7 @@ OPGEN_NOINLINE void copy_rows_by(const Rows& rows) {
 
 void copy_any_rows(const Rows& rows) {
   // Longer rows are worth the call of a function for each.
-  constexpr std::size_t most = 1024;
+  constexpr std::size_t most = 2048;
   const std::size_t length = rows.length;
   if (length > most) {
     return rows.for_each(

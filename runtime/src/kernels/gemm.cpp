@@ -181,27 +181,59 @@ OPGEN_TARGET_AVX512 bool has_subnormal(const BFloat16* line, std::int64_t stride
   }
   return least < 0x7f;
 }
+// The lines of a matrix along which its elements are closest; strides in elements.
+struct Lines {
+  const BFloat16* data;
+  std::int64_t count, n, step, stride;
+
+  explicit Lines(const MatrixView& matrix) : data(static_cast<const BFloat16*>(matrix.data)) {
+    const bool by_row = std::abs(matrix.column_stride) <= std::abs(matrix.row_stride);
+    count = by_row ? matrix.rows : matrix.columns;
+    n = by_row ? matrix.columns : matrix.rows;
+    step = by_row ? matrix.row_stride : matrix.column_stride;
+    stride = by_row ? matrix.column_stride : matrix.row_stride;
+  }
+};
+
 // Whether products of pairs would take an element for zero.
 bool has_subnormal(const MatrixView& matrix) {
-  const auto* data = static_cast<const BFloat16*>(matrix.data);
-  const bool by_row = std::abs(matrix.column_stride) <= std::abs(matrix.row_stride);
-  std::int64_t lines = by_row ? matrix.rows : matrix.columns;
-  std::int64_t n = by_row ? matrix.columns : matrix.rows;
-  const std::int64_t step = by_row ? matrix.row_stride : matrix.column_stride;
-  const std::int64_t stride = by_row ? matrix.column_stride : matrix.row_stride;
-  if (step == n * stride) {
-    n *= lines;
-    lines = 1;
+  Lines lines(matrix);
+  if (lines.step == lines.n * lines.stride) {
+    lines.n *= lines.count;
+    lines.count = 1;
   }
-  for (std::int64_t i = 0; i < lines; ++i) {
-    if (has_subnormal(data + i * step, stride, n)) return true;
+  for (std::int64_t i = 0; i < lines.count; ++i) {
+    if (has_subnormal(lines.data + i * lines.step, lines.stride, lines.n)) return true;
   }
   return false;
+}
+
+// Returns the matrix, or a copy whose lines are contiguous: panels are packed more than once.
+MatrixView with_adjacent_elements(const MatrixView& matrix, std::unique_ptr<BFloat16[]>& copy) {
+  constexpr std::int64_t item = sizeof(BFloat16);
+  const Lines lines(matrix);
+  if (std::abs(lines.stride) <= 1) return matrix;
+  copy =
+      std::make_unique_for_overwrite<BFloat16[]>(static_cast<std::size_t>(lines.count * lines.n));
+  parallel_for(0, lines.count, std::max<std::int64_t>(1, kGrainSize / lines.n),
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t i = first; i < last; ++i) {
+                   detail::move_elements(reinterpret_cast<char*>(copy.get() + i * lines.n), item,
+                                         reinterpret_cast<const char*>(lines.data + i * lines.step),
+                                         lines.stride * item, lines.n, item);
+                 }
+               });
+  MatrixView result = matrix;
+  result.data = copy.get();
+  const bool by_row = lines.step == matrix.row_stride;
+  result.row_stride = by_row ? lines.n : 1;
+  result.column_stride = by_row ? 1 : lines.n;
+  return result;
 }
 #endif
 
 // Blocks of the first factor stay in the second-level cache, those of the second in the third.
-constexpr std::int64_t kDepth = 256, kRowsOfA = 96, kColumns = 512, kRowsOfSums = 960;
+constexpr std::int64_t kDepth = 256, kRowsOfA = 96, kColumns = 512, kRowsOfSums = 1056;
 
 template <class T, class P, class W>
 void multiply_part(const MatrixView& a, const MatrixView& b, std::int64_t row_begin,
@@ -353,8 +385,13 @@ void multiply(const MatrixView& a, const MatrixView& b, const FinishRow<W>& fini
   }
 #if OPGEN_LOOPS_AVX2
   if constexpr (std::is_same_v<T, BFloat16>) {
-    if (use.pairs.rows != 0 && !has_subnormal(a) && !has_subnormal(b)) {
-      return multiply_tiles<T>(a, b, use.pairs, finish);
+    if (use.pairs.rows != 0) {
+      std::unique_ptr<BFloat16[]> copies[2];
+      const MatrixView left = with_adjacent_elements(a, copies[0]);
+      const MatrixView right = with_adjacent_elements(b, copies[1]);
+      if (!has_subnormal(left) && !has_subnormal(right)) {
+        return multiply_tiles<T>(left, right, use.pairs, finish);
+      }
     }
   }
 #endif

@@ -43,20 +43,28 @@ OPGEN_ALWAYS_INLINE V repeated(typename V::Element value) noexcept {
   return V::of(value - typename V::Native{});
 }
 
-// sum + the products of one factor, from memory, and those of a vector.
-template <class V>
-OPGEN_ALWAYS_INLINE V add_products(const V& sum, const typename V::Element* factor,
-                                   const V& factors) noexcept {
-  return multiply_add(repeated<V>(*factor), factors, sum);
-}
-// The same of pairs. Takes subnormal numbers for zeros, and makes zeros of subnormal results.
+// A vector of one pair, for two products: each of them would load it from memory by itself.
 template <class V>
 OPGEN_ROWS_TARGET OPGEN_ALWAYS_INLINE V
-add_products(V sum, const std::uint32_t* factor,
-             const V& factors) noexcept requires std::is_same_v<typename V::Element, float> {
+repeated(const std::uint32_t& pair) noexcept requires std::is_same_v<typename V::Element, float> {
+  V pairs;
 #if defined(__x86_64__)
-  asm("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(sum.values) : "v"(factors.values), "m"(*factor));
+  asm("vbroadcastss %1, %0" : "=v"(pairs.values) : "m"(pair));
 #endif
+  return pairs;
+}
+
+// sum + the products of both, which are numbers or pairs. Those of pairs take subnormal numbers for
+// zeros, and make zeros of subnormal results.
+template <class P, class V>
+OPGEN_ROWS_TARGET OPGEN_ALWAYS_INLINE V add_products(V sum, const V& a, const V& b) noexcept {
+  if constexpr (std::is_same_v<P, typename V::Element>) {
+    sum = multiply_add(a, b, sum);
+  } else {
+#if defined(__x86_64__)
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sum.values) : "v"(b.values), "v"(a.values));
+#endif
+  }
   return sum;
 }
 
@@ -75,9 +83,10 @@ OPGEN_ROWS void GemmRows<W, bytes, P>::multiply(std::int64_t depth, const P* a, 
     for (int v = 0; v < kVectors; ++v) std::memcpy(&factors[v].values, b + v * V::size, bytes);
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
+      const V factor = repeated<V>(a[i]);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
-        sums[i][v] = add_products(sums[i][v], a + i, factors[v]);
+        sums[i][v] = add_products<P>(sums[i][v], factor, factors[v]);
       }
     }
     a += kRows;

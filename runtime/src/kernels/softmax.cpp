@@ -212,12 +212,12 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
   const bool direct =
       std::is_same_v<T, M> && !by_columns && lines.strides[0] == item && lines.strides[1] == item;
   const std::int64_t together = direct ? lines.across : std::max<std::int64_t>(1, kCollected / n);
-  // As many columns as fit into the first-level cache.
+  // As many columns as fit into the second-level cache: the processor prefetches long rows.
   const std::int64_t most =
-      by_columns
-          ? std::min(padded(lines.across),
-                     std::max<std::int64_t>(2 * pad, std::min<std::int64_t>(512, padded(8192 / n))))
-          : 1;
+      by_columns ? std::min(padded(lines.across),
+                            std::max<std::int64_t>(
+                                2 * pad, std::min<std::int64_t>(512, padded((1 << 17) / item / n))))
+                 : 1;
   const std::int64_t blocks = (lines.across + most - 1) / most;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (n * most));
   parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {

@@ -1,4 +1,4 @@
-"""Reductions give the same bits on any number of threads, and in every run."""
+"""Operators give the same bits on any number of threads, and in every run."""
 
 from __future__ import annotations
 
@@ -97,3 +97,19 @@ def test_the_bits_do_not_depend_on_threads(
                 _set_threads(threads)
                 many = _bits(library, name, arguments)
                 assert many == alone, f"{array.shape} {dim}: other bits on {threads} threads"
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=WHOLE) for each in ("nonzero", "triu")])
+@pytest.mark.usefixtures("one_thread_after")
+def test_threads_write_their_parts_in_place(name: str, library: Library) -> None:
+    """Each part of nonzero begins behind those before it, and triu divides the rows of one matrix."""
+    for array in _inputs():
+        if name == "triu" and array.ndim == 1:
+            array = array.reshape(131, -1)
+        arguments: dict[str, Value] = {"self": array > 0 if name == "nonzero" else array}
+        _set_threads(1)
+        alone = _bits(library, name, arguments)
+        for threads in THREADS:
+            _set_threads(threads)
+            many = _bits(library, name, arguments)
+            assert many == alone, f"{array.shape}: another result on {threads} threads"

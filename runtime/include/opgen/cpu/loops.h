@@ -147,14 +147,17 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n,
 #endif
 
 // Calls `row` for parts of a row of n elements, in which all operands are contiguous: those that
-// are not are copied to blocks, and the output, operand 0, back. Elements have at most 16 bytes.
+// are not are copied to blocks of a kilobyte, and the output, operand 0, back. In shorter blocks,
+// vectors wait for what was just written.
 inline constexpr int kMostCollected = 8;
 OPGEN_NOINLINE inline void run_collected(int operands, const std::int64_t* sizes, char** data,
                                          const std::int64_t* strides, std::int64_t n,
                                          FunctionRef<void(char** data, std::int64_t n)> row) {
-  constexpr std::int64_t most = 64, largest = 16;
-  alignas(64) char blocks[kMostCollected][most * largest];
+  constexpr std::int64_t bytes = 1024;
+  alignas(64) char blocks[kMostCollected][bytes];
   char* at[kMostCollected];
+  std::int64_t most = bytes;
+  for (int k = 0; k < operands; ++k) most = bytes / sizes[k] < most ? bytes / sizes[k] : most;
   for (std::int64_t i = 0; i < n; i += most) {
     const std::int64_t count = n - i < most ? n - i : most;
     for (int k = 0; k < operands; ++k) {
@@ -262,10 +265,7 @@ struct Row {
         return;
       }
     }
-    // Functions of integers of 64 bits cost less than collecting them: few fit a vector.
-    constexpr bool wide_integers =
-        std::is_same_v<Out, std::int64_t> || (std::is_same_v<In, std::int64_t> || ...);
-    if constexpr (operands <= kMostCollected && !wide_integers) {
+    if constexpr (operands <= kMostCollected) {
       if (n >= kFewElements<F>) return in_blocks(f, wide, data, strides, n, all);
     }
     HeldFunction<F> held = f;
@@ -281,11 +281,16 @@ struct Row {
                   [&](char** at, std::int64_t count) { dense<-1>(f, wide, at, count, all); });
   }
   // Shorter rows are not collected: the vectors would wait for what was just written. Conversions
-  // of half types one by one, and functions that have a form for vectors, take longer than that.
+  // of half types one by one, and functions that have a form for vectors, take longer than that;
+  // functions of integers of 64 bits gain less.
   static constexpr bool kConverts =
       !std::is_same_v<opmath_type<Out>, Out> || (!std::is_same_v<opmath_type<In>, In> || ...);
+  static constexpr bool kWideIntegers =
+      std::is_same_v<Out, std::int64_t> || (std::is_same_v<In, std::int64_t> || ...);
   template <class F>
-  static constexpr std::int64_t kFewElements = kConverts || HasVectorForm<F> ? 16 : 48;
+  static constexpr std::int64_t kFewElements = kConverts || HasVectorForm<F> ? 16
+                                               : kWideIntegers               ? 128
+                                                                             : 48;
 };
 
 template <class Out, class... In>
