@@ -7,7 +7,7 @@ from opgen.emit.common.base import listed, number_lines
 
 def test_long_lists_of_parameters_have_a_line_for_each() -> None:
     """Protects readers of headers from long lines."""
-    long = [f"const Tensor& {name * 20}" for name in "abc"]
+    long = [f"const Tensor& {name * 24}" for name in "abc"]
     assert listed(long).split("\n") == [f"{long[0]},", f"    {long[1]},", f"    {long[2]}"]
     assert listed(long[:2]) == f"{long[0]}, {long[1]}"
     assert listed([]) == ""

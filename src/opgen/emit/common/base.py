@@ -13,7 +13,7 @@ from msgspec import Struct
 from opgen.data import runtime_dir
 
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_LONG_LIST = 70
+_LONG_LIST = 80
 
 
 def listed(parameters: Sequence[str]) -> str:
