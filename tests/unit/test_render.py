@@ -86,7 +86,7 @@ _CHOOSES = frozenset({"Derivatives.cpp.j2"})
 
 ALLOWED = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Include),
-    *(nodes.Name, nodes.Getattr, nodes.Const, nodes.Not, nodes.And, nodes.Or),
+    *(nodes.Name, nodes.Tuple, nodes.Getattr, nodes.Const, nodes.Not, nodes.And, nodes.Or),
 )
 
 
@@ -98,7 +98,7 @@ def forbidden(template: str) -> Iterator[str]:
         if isinstance(node, nodes.If | nodes.For) and (node.else_ or getattr(node, "elif_", ())):
             yield f"line {node.lineno}: else"
         match node:
-            case nodes.For(target=nodes.Name(), test=None, recursive=False):
+            case nodes.For(target=nodes.Name() | nodes.Tuple(), test=None, recursive=False):
                 pass
             case nodes.Include(template=nodes.Const(value=str())):
                 pass
@@ -111,10 +111,13 @@ def forbidden(template: str) -> Iterator[str]:
 def unknown_names(node: nodes.Node, known: frozenset[str]) -> Iterator[str]:
     if isinstance(node, nodes.Name) and node.name not in known:
         yield f"line {node.lineno}: no name {node.name}"
-    if isinstance(node, nodes.For) and isinstance(node.target, nodes.Name):
+    if isinstance(node, nodes.For):
+        targets = node.target.items if isinstance(node.target, nodes.Tuple) else [node.target]
         yield from unknown_names(node.iter, known)
         for child in node.body:
-            yield from unknown_names(child, known | {node.target.name})
+            yield from unknown_names(
+                child, known | {name.name for name in targets if isinstance(name, nodes.Name)}
+            )
         for child in node.else_:
             yield from unknown_names(child, known)
         return
@@ -132,7 +135,7 @@ def unknown_names(node: nodes.Node, known: frozenset[str]) -> Iterator[str]:
         "{{ file.text == '1' }}",
         "{% set a = 1 %}",
         "{% for c in file.text if c %}{% endfor %}",
-        "{% for c, d in file.text %}{% endfor %}",
+        "{% for c, file.other in file.text %}{% endfor %}",
         "{% for c in file.text %}{{ loop.last }}{% endfor %}",
         "{% for c in file.text %}{% endfor %}{{ c }}",
         "{% include file.text %}",

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, blocks, group_by, unique
+from opgen.emit.common.base import Block, GeneratedFile, blocks, group_by, listed, unique
 from opgen.importing.common.registrations import Kernel
 from opgen.importing.entries.callables import CallableFunction, Declaration
 from opgen.importing.entries.merge import Conditions, CustomClass, Entry, Row
@@ -265,6 +265,6 @@ def _printable(text: str) -> str:
 def _declaration(one: Declaration) -> str:
     """Return `at::Tensor f(const at::Tensor& x);`, after `template <typename T>` in a line of its own."""
     signature = one.declared.signature
-    parameters = ", ".join(f"{p.type} {p.name}".rstrip() for p in signature.parameters)
+    parameters = listed([f"{p.type} {p.name}".rstrip() for p in signature.parameters])
     template = f"template {one.template}\n" if one.template else ""
     return f"{template}{signature.returns} {one.name}({parameters});"

@@ -11,7 +11,9 @@
 
 namespace quartz {
 
-void decay(const torch::stable::Tensor& param, const torch::stable::Tensor& grad, double weight,
+void decay(const torch::stable::Tensor& param,
+    const torch::stable::Tensor& grad,
+    double weight,
     int64_t step);
 torch::stable::Tensor identity(const torch::stable::Tensor& t);
 torch::stable::Tensor absolute(const torch::stable::Tensor& t);
@@ -21,7 +23,8 @@ std::tuple<torch::stable::Tensor, torch::stable::Tensor> pair(const torch::stabl
 torch::stable::Tensor maybe(const std::optional<torch::stable::Tensor>& x, double y);
 std::vector<int64_t> shape_of(const torch::stable::Tensor& x);
 bool is_wide(const torch::stable::Tensor& x, int64_t dim);
-torch::stable::Tensor scaled_rows(const torch::stable::Tensor& x, std::vector<double> factors,
+torch::stable::Tensor scaled_rows(const torch::stable::Tensor& x,
+    std::vector<double> factors,
     std::optional<bool> exact);
 torch::stable::Tensor named(const torch::stable::Tensor& x, std::string name);
 torch::stable::Tensor slice_rows(const torch::stable::Tensor& x, int64_t start, int64_t length);
