@@ -115,7 +115,7 @@ PyObject* seed_default(PyObject*, PyObject* seed) {
   return set_seed(opgen::default_cpu_generator(), seed);
 }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef generator_attributes[] = {
     {"device", device, nullptr, "The device for which it draws numbers.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef generator_methods[] = {
@@ -130,17 +130,18 @@ PyMethodDef generator_methods[] = {
     {"__deepcopy__", deep_copied, METH_O,
      "Returns another Generator that will draw the same numbers."},
     {nullptr, nullptr, 0, nullptr}};
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&make_generator)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(&free_generator)},
-                       {Py_tp_getset, attributes},
-                       {Py_tp_methods, generator_methods},
-                       {0, nullptr}};
-PyType_Spec spec = {"opgen.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT, slots};
+PyType_Slot generator_slots[] = {{Py_tp_new, reinterpret_cast<void*>(&make_generator)},
+                                 {Py_tp_dealloc, reinterpret_cast<void*>(&free_generator)},
+                                 {Py_tp_getset, generator_attributes},
+                                 {Py_tp_methods, generator_methods},
+                                 {0, nullptr}};
+PyType_Spec generator_spec = {"opgen.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT,
+                              generator_slots};
 
 }  // namespace
 
 PyTypeObject* make_generator_type() {
-  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&generator_spec));
 }
 
 PyMethodDef generator_functions[] = {
