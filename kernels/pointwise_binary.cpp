@@ -194,10 +194,10 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
   const char* name = down ? "div_floor" : "div_trunc";
   if (isIntegralType(iter.common_dtype(), /*include_bool=*/false)) {
     OPGEN_DISPATCH_INTEGRAL(iter.common_dtype(), name, [&] {
-      opgen::cpu_kernel(iter, [down](scalar_t a, scalar_t b) -> scalar_t {
-        OPGEN_CHECK(b != 0, "ZeroDivisionError");
-        return down ? divide_floor(a, b) : divide_trunc(a, b);
-      });
+      opgen::cpu_kernel(iter, opgen::OneByOne{[down](scalar_t a, scalar_t b) -> scalar_t {
+                          OPGEN_CHECK(b != 0, "ZeroDivisionError");
+                          return down ? divide_floor(a, b) : divide_trunc(a, b);
+                        }});
     });
     return;
   }
@@ -251,10 +251,10 @@ OPGEN_META_FUNC2(remainder, Tensor)(const Tensor& self, const Tensor& other) {
 OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
     OPGEN_DISPATCH_INTEGRAL(common_dtype(), "remainder", [&] {
-      opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+      opgen::cpu_kernel(*this, opgen::OneByOne{[](scalar_t a, scalar_t b) -> scalar_t {
         OPGEN_CHECK(b != 0, "ZeroDivisionError");
         return modulo(a, b);
-      });
+      }});
     });
     return;
   }
@@ -557,14 +557,14 @@ OPGEN_META_FUNC2(fmod, Tensor)(const Tensor& self, const Tensor& other) {
 OPGEN_IMPL_FUNC(fmod_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
     OPGEN_DISPATCH_INTEGRAL(common_dtype(), "fmod", [&] {
-      opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+      opgen::cpu_kernel(*this, opgen::OneByOne{[](scalar_t a, scalar_t b) -> scalar_t {
         OPGEN_CHECK(b != 0, "ZeroDivisionError");
         // The least integer divided by -1 overflows.
         if constexpr (std::is_signed_v<scalar_t>) {
           if (b == -1) return 0;
         }
         return static_cast<scalar_t>(a % b);
-      });
+      }});
     });
     return;
   }

@@ -3,6 +3,8 @@
 //   cpu_kernel(iter, [=](float a, float b) { return a + alpha * b; });
 //       The operands must have the function's types: the output has the type of its result, the
 //       inputs have the types of its 0 to 4 parameters.
+//   cpu_kernel(iter, OneByOne{[](int64_t a, int64_t b) { return a / b; }});
+//       A function that compilers do not vectorise: no elements are collected for it.
 //   cpu_kernel_opmath<scalar_t>(iter, [=](auto a, auto b) { return a + b; });
 //       The operands are scalar_t; the function computes in opmath_type<scalar_t>, which is float
 //       for Half and BFloat16.
@@ -57,7 +59,19 @@
 
 namespace opgen {
 
+// A function that is computed for one element after the other. Processors divide while they read
+// the next operands, unless these are collected first.
+template <class F>
+struct OneByOne : F {};
+template <class F>
+OneByOne(F) -> OneByOne<F>;
+
 namespace detail {
+
+template <class F>
+inline constexpr bool kIsOneByOne = false;
+template <class F>
+inline constexpr bool kIsOneByOne<OneByOne<F>> = true;
 
 template <class... T>
 void check_kernel_dtypes(const TensorIteratorBase& iter, int noutputs) {
@@ -265,7 +279,7 @@ struct Row {
         return;
       }
     }
-    if constexpr (operands <= kMostCollected) {
+    if constexpr (operands <= kMostCollected && !kIsOneByOne<F>) {
       if (n >= kFewElements<F>) return in_blocks(f, wide, data, strides, n, all);
     }
     HeldFunction<F> held = f;
