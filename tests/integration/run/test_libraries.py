@@ -115,7 +115,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     require_headers()
     folder = tmp_path_factory.mktemp("releases")
     later = folder / "later"
-    for name in ("src", "runtime", "templates"):
+    for name in ("src", "runtime", "templates", "docs"):
         shutil.copytree(
             REPOSITORY / name, later / name, ignore=shutil.ignore_patterns("__pycache__")
         )
