@@ -9,6 +9,7 @@
 #include <opgen/device/cpu_cache.h>
 #include <opgen/dispatch/dispatcher.h>
 #include <opgen/prepared.h>
+#include <opgen/registration/ivalue.h>
 
 using at::Tensor;
 

@@ -308,7 +308,7 @@ _SKIPPED = (
 # Generated code and the dispatcher, through which step-kernel steps.
 _PLUMBING = re.compile(
     r"/opgen/(dispatch|registration|structured|symbolic|iterator|autograd|transforms|device|core|tensor)/"
-    r"|/opgen/\w+\.h$|/(dispatch|structured)/\w+\.cpp$|/ops/\w+\.h$|/TensorBody\.h$"
+    r"|/opgen/\w+\.h$|/(dispatch|registration|structured)/\w+\.cpp$|/ops/\w+\.h$|/TensorBody\.h$"
     r"|/(Register\w*|Operators\w*|TensorMethods\w*|Functions)\.(cpp|h)$"
     r"|/(ATen|c10|torch)/|/c\+\+/\d"
 )

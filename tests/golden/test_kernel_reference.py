@@ -60,7 +60,7 @@ def test_every_listed_macro_exists() -> None:
 @pytest.mark.parametrize(
     ("file", "pattern"),
     [
-        ("core/dispatch.h", r"^using (\w+Types) ="),
+        ("cpu/dispatch.h", r"^using (\w+Types) ="),
         ("cpu/loops.h", r"^void (cpu_\w+|vector_loop)\("),
         ("cpu/reduce.h", r"^void (cpu_\w+)\(|TensorIterator (make_reduction)\("),
         ("cpu/truth.h", r"^OPGEN_API void (cpu_\w+)\("),

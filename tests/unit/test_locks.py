@@ -15,11 +15,12 @@ _LEAVES = {
     "src/dispatch/dispatch_call.cpp": "computes a table; initialisers of static variables take it",
     "src/dispatch/dispatcher.cpp": "warnings, and owners of kernels that are removed, come after it",
     "src/dispatch/operator_handle.cpp": "reads records",
-    "src/dispatch/registration_tables.cpp": "reads or writes a list; warnings and removed kernels come after it",
+    "src/dispatch/refused_libraries.cpp": "reads or writes a list",
     "src/iterator/iterator_state.cpp": "fills fields of an iterator, in the threads of a loop",
     "src/schema/alias_plan.cpp": "a look-up in a set; the dispatcher's lock is held",
     "src/schema/reports.cpp": "reads records and lists of tables",
     "src/registration/kernel_stubs.cpp": "changes a list of tables",
+    "src/registration/registration_tables.cpp": "reads or writes a list; warnings and removed kernels come after it",
     "python/src/results.cpp": "takes texts from a list, or adds one",
 }
 _HOLDS = re.compile(r"\bstd::(?:lock_guard|unique_lock|scoped_lock|shared_lock|call_once)\b")

@@ -25,7 +25,7 @@
 // a template.
 #pragma once
 
-#include "opgen/core/dispatch.h"
+#include "opgen/cpu/dispatch.h"
 
 #define OPGEN_INTEGRAL_DTYPES Byte, Char, Short, Int, Long
 #define OPGEN_FLOATING_DTYPES Float, Double

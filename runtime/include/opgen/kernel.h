@@ -6,10 +6,10 @@
 // one of them.
 #include "opgen/kernel_macros.h"
 
-#include "opgen/core/dispatch.h"
 #include "opgen/core/error.h"
 #include "opgen/core/macros.h"
 #include "opgen/core/parallel.h"
+#include "opgen/cpu/dispatch.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/cpu/parallel_reduce.h"
 #include "opgen/cpu/random.h"
@@ -19,7 +19,7 @@
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/registration/composite.h"
 #include "opgen/registration/dispatch_stub.h"
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"

@@ -1,4 +1,5 @@
-// operator.h: entrance to dispatch/operator.h.
+// operator.h: entrance to dispatch/operator.h, and the kernels that its functions call directly.
 #pragma once
 
 #include "opgen/dispatch/operator.h"
+#include "opgen/registration/direct_kernel.h"

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "opgen/registration/boxing.h"
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured.h"
 
 namespace opgen {
 

@@ -1,4 +1,4 @@
-// structured.h: entrance to structured/structured.h.
+// structured.h: entrance to registration/structured.h.
 #pragma once
 
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "objects.h"
-#include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/registration_tables.h"
 
 namespace opgen::python {
 

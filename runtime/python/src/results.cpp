@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "objects.h"
-#include "opgen/core/loading.h"
 #include "opgen/core/named_operator.h"
+#include "opgen/registration/loading.h"
 
 namespace opgen::python {
 

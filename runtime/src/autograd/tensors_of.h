@@ -1,7 +1,7 @@
 // tensors_of.h: visit the tensors of a boxed or unboxed value. Internal.
 #pragma once
 
-#include "opgen/dispatch/ivalue.h"
+#include "opgen/registration/ivalue.h"
 #include "opgen/registration/tracked_call.h"
 
 namespace opgen::detail {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "opgen/core/dispatch.h"
 #include "opgen/cpu/convert_element.h"
+#include "opgen/cpu/dispatch.h"
 #include "opgen/cpu/element.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"

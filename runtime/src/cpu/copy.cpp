@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "cpu/copy_row.h"
-#include "opgen/core/dispatch.h"
 #include "opgen/cpu/convert_element.h"
+#include "opgen/cpu/dispatch.h"
 #include "opgen/cpu/indexed.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/iterator/iterator_config.h"

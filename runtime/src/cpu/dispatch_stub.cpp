@@ -6,8 +6,8 @@
 #include <string>
 
 #include "opgen/core/error.h"
-#include "opgen/core/loading.h"
 #include "opgen/cpu/has_f16c.h"
+#include "opgen/registration/loading.h"
 
 namespace opgen {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/text.h"
-#include "opgen/core/dispatch.h"
+#include "opgen/cpu/dispatch.h"
 #include "opgen/cpu/element.h"
 #include "opgen/cpu/print.h"
 #include "opgen/tensor.h"

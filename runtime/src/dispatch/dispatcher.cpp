@@ -23,6 +23,8 @@ std::mutex& alias_plans_mutex() {
 
 }  // namespace detail
 
+HeapValue::~HeapValue() = default;
+
 OperatorEntry::OperatorEntry(std::string_view operator_name, std::string_view operator_overload)
     : name(operator_name),
       overload_name(operator_overload),

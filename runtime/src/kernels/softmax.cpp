@@ -10,8 +10,8 @@
 
 #include "kernels/softmax_rows.h"
 #include "kernels/with_vectors.h"
-#include "opgen/core/dispatch.h"
 #include "opgen/core/parallel.h"
+#include "opgen/cpu/dispatch.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/cpu/row_buffers.h"
 #include "opgen/tensor/shape_utils.h"

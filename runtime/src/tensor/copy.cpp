@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "opgen/core/atomic.h"
-#include "opgen/core/dispatch.h"
 #include "opgen/core/parallel.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"
@@ -125,8 +124,16 @@ Scalar item(const TensorBase& self) {
   OPGEN_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "a meta tensor has no value");
   OPGEN_CHECK(self.has_storage(), "inside vmap a tensor is a batch, not one number");
   TensorBase host = to_device(self, kCPU);
-  return dispatch<NumberTypes, bool>(
-      host.scalar_type(), "item", [&]<class T>() -> Scalar { return *host.const_data_ptr<T>(); });
+  switch (host.scalar_type()) {
+#define OPGEN_CASE(type, name, number) \
+  case ScalarType::name:               \
+    return *host.const_data_ptr<type>();
+    OPGEN_FORALL_SCALAR_TYPES(OPGEN_CASE)
+#undef OPGEN_CASE
+    case ScalarType::Undefined:
+      break;
+  }
+  return {};
 }
 
 }  // namespace opgen::tensor_functions

@@ -100,7 +100,7 @@ RUNTIME = Target(
         element_types=element_types("", "complex"),
         type_headers={
             "string": "<string>",
-            "IValue": "<opgen/dispatch/ivalue.h>",
+            "IValue": "<opgen/registration/ivalue.h>",
         },
     ),
     plan=FilePlan(

@@ -13,7 +13,7 @@
 #include "opgen/core/atomic.h"
 #include "opgen/core/ref.h"
 #include "opgen/core/small_vector.h"
-#include "opgen/dispatch/ivalue.h"
+#include "opgen/registration/ivalue.h"
 
 namespace opgen::autograd {
 

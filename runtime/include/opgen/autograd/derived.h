@@ -32,7 +32,7 @@
 #include "opgen/autograd/formulas.h"
 #include "opgen/autograd/given.h"
 #include "opgen/dispatch/own_tensor.h"
-#include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/registration_tables.h"
 
 namespace opgen::autograd {
 

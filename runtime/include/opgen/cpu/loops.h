@@ -39,9 +39,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/core/dispatch.h"
 #include "opgen/core/function_ref.h"
 #include "opgen/cpu/convert_rows.h"
+#include "opgen/cpu/dispatch.h"
 #include "opgen/cpu/rows.h"
 #include "opgen/cpu/vec.h"
 #include "opgen/cpu/vector_rows.h"

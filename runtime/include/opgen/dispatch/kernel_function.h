@@ -1,12 +1,19 @@
 // kernel_function.h: KernelFunction, an entry of an operator's dispatch table.
 #pragma once
 
-#include "opgen/dispatch/ivalue.h"
+#include "opgen/core/ref.h"
 #include "opgen/dispatch/operator.h"
 
 namespace opgen {
 
 class OperatorHandle;
+
+// Base class of the objects that IValues share, and of the captures of kernels.
+class OPGEN_API HeapValue : public RefCounted {
+ public:
+  virtual ~HeapValue();
+  static void destroy(HeapValue* value) noexcept { delete value; }
+};
 
 // Replaces its arguments at the end of the stack with the results.
 using BoxedFunction = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack& stack,

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "opgen/core/atomic.h"
+#include "opgen/core/error.h"
 #include "opgen/core/local_keys.h"
-#include "opgen/dispatch/direct_kernel.h"
 #include "opgen/dispatch/dispatch_table.h"
 #include "opgen/dispatch/own_tensor.h"
 #include "opgen/tensor/types.h"
@@ -49,6 +49,10 @@ struct OperatorSlot {
 };
 
 namespace detail {
+
+// Rethrows an error that a call of the operator throws, after adding the operator to its text.
+// Where the call is, exceptions cost nothing until one is thrown.
+[[noreturn]] OPGEN_API OPGEN_COLD void rethrow_from(const OperatorSlot& slot, Error& error);
 
 template <class T>
 struct TensorsOf : std::false_type {};  // T contains no tensors

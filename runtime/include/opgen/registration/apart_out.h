@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "opgen/dispatch/operator.h"
+#include "opgen/registration/structured.h"
 #include "opgen/structured/output_sinks.h"
-#include "opgen/structured/structured.h"
 
 namespace opgen {
 

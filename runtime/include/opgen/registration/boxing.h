@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "opgen/dispatch/kernel_function.h"
+#include "opgen/registration/ivalue.h"
 #include "opgen/registration/tracked_call.h"
 
 namespace opgen::detail {

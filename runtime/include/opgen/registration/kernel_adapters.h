@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "opgen/device/device_guard.h"
-#include "opgen/dispatch/common_device.h"
 #include "opgen/dispatch/operator.h"
 #include "opgen/dispatch/own_tensor.h"
-#include "opgen/structured/concrete.h"
+#include "opgen/registration/common_device.h"
+#include "opgen/registration/concrete.h"
 
 namespace opgen {
 

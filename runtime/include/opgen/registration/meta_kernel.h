@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "opgen/core/error.h"
-#include "opgen/dispatch/direct_kernel.h"
 #include "opgen/dispatch/schema_text.h"
+#include "opgen/registration/direct_kernel.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/tensor.h"
 

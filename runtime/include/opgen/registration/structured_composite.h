@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured.h"
 
 namespace opgen {
 

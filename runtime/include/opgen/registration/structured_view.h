@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured.h"
 
 namespace opgen {
 

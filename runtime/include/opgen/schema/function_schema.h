@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "opgen/dispatch/ivalue.h"
+#include "opgen/registration/ivalue.h"
 
 namespace opgen {
 

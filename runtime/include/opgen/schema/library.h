@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "opgen/core/loading.h"
 #include "opgen/dispatch/own_tensor.h"
+#include "opgen/registration/loading.h"
 #include "opgen/schema/cpp_signature.h"
 #include "opgen/schema/typed_handle.h"
 

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/registration_tables.h"
 #include "opgen/schema/library.h"
 
 namespace opgen::autocast {

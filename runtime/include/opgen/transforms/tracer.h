@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "opgen/dispatch/dispatcher.h"
+#include "opgen/registration/ivalue.h"
 
 namespace opgen {
 

@@ -6,10 +6,10 @@
 // one of them.
 #include "opgen/kernel_macros.h"
 
-#include "opgen/core/dispatch.h"
 #include "opgen/core/error.h"
 #include "opgen/core/parallel.h"
 #include "opgen/cpu/cpu_generator.h"
+#include "opgen/cpu/dispatch.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/cpu/parallel_reduce.h"
 #include "opgen/cpu/random.h"

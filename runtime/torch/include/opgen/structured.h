@@ -1,4 +1,4 @@
-// structured.h: the entrance to structured/structured.h.
+// structured.h: the entrance to registration/structured.h.
 #pragma once
 
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured.h"

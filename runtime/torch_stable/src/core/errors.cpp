@@ -1,8 +1,8 @@
 // errors.cpp: errors about dtypes and options in PyTorch's words.
 #include "dtype_names.h"
 
-#include "opgen/core/dispatch.h"
 #include "opgen/core/scalar.h"
+#include "opgen/cpu/dispatch.h"
 #include "opgen/tensor/tensor_options.h"
 
 namespace opgen::detail {

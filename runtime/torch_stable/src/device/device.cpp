@@ -8,8 +8,8 @@
 #include "opgen/cpu/cpu_generator.h"
 #include "opgen/device/device_guard.h"
 #include "opgen/dispatch/call_operator.h"
-#include "opgen/dispatch/registration_tables.h"
 #include "opgen/registration/backend_select.h"
+#include "opgen/registration/registration_tables.h"
 #include "opgen/symbolic/fake_tensor.h"
 #include "opgen/tensor/empty.h"
 

@@ -1,5 +1,5 @@
 // registration.cpp: register schemas and kernels; undo all of it if one registration fails.
-#include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/registration_tables.h"
 
 #include <dlfcn.h>
 

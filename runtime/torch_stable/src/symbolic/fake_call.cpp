@@ -8,7 +8,7 @@
 
 #include "shim.h"
 
-#include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/registration_tables.h"
 #include "opgen/symbolic/fake_tensor.h"
 #include "opgen/tensor/stride_order.h"
 

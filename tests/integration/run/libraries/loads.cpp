@@ -1,6 +1,7 @@
 // loads.cpp: a program that loads libraries, calls their operators by name, and unloads the first.
 #include <dlfcn.h>
 #include <opgen/dispatch/dispatcher.h>
+#include <opgen/registration/ivalue.h>
 #include <opgen/tensor.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // operator.h: Operator, the statically typed handle of a generated operator: call and redispatch.
 #pragma once
 
-#include "opgen/dispatch/direct_kernel.h"
+#include "opgen/registration/direct_kernel.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured.h"
 
 namespace opgen {
 

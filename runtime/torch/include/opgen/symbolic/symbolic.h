@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "opgen/structured/concrete.h"
+#include "opgen/registration/concrete.h"
 #include "opgen/structured/outputs.h"
 #include "opgen/symbolic/symbolic_layout.h"
 

@@ -14,7 +14,7 @@
 
 #include "opgen/dispatch/operator.h"
 #include "opgen/registration/composite.h"
-#include "opgen/structured/structured.h"
+#include "opgen/registration/structured.h"
 
 namespace opgen {
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <type_traits>
 
-#include "opgen/dispatch/direct_kernel.h"
-#include "opgen/structured/concrete.h"
+#include "opgen/registration/concrete.h"
+#include "opgen/registration/direct_kernel.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "opgen/dispatch/operator.h"
-#include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/registration_tables.h"
 
 namespace opgen {
 

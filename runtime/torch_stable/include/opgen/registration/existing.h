@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "opgen/dispatch/operator.h"
-#include "opgen/dispatch/registration_tables.h"
 #include "opgen/registration/built_devices.h"
+#include "opgen/registration/registration_tables.h"
 #include "opgen/stable_tensor.h"
 #include "opgen/symbolic/symbolic.h"
 

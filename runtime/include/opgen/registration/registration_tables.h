@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "opgen/dispatch/operator.h"
+#include "opgen/registration/direct_kernel.h"
 
 namespace opgen {
 
@@ -88,7 +89,5 @@ class OPGEN_API KernelTable {
 
 // Returns why the tables of the library with this name are not registered; empty if they are.
 [[nodiscard]] OPGEN_API std::string why_refused(std::string_view library);
-// The same for the library that contains this slot.
-[[nodiscard]] OPGEN_API std::string why_refused(const OperatorSlot& slot);
 
 }  // namespace opgen

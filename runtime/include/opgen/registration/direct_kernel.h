@@ -12,8 +12,7 @@ struct OperatorSlot;
 
 namespace detail {
 
-// Rethrows an error that a call of the operator throws, after adding the operator to its text.
-// Where the call is, exceptions cost nothing until one is thrown.
+// See operator.h, which targets with another dispatcher do not have.
 [[noreturn]] OPGEN_API OPGEN_COLD void rethrow_from(const OperatorSlot& slot, Error& error);
 
 // The type of kernels with the class Tensor of their library, if that is not the dispatcher's.

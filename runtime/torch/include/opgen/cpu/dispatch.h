@@ -1,7 +1,7 @@
 // dispatch.h: the runtime's dispatch, for ATen's dtypes.
 #pragma once
 
-#include "../../../../include/opgen/core/dispatch.h"
+#include "../../../../include/opgen/cpu/dispatch.h"
 #include "opgen/core/error.h"
 
 namespace opgen::detail {

@@ -1,16 +1,9 @@
 // ivalue.cpp: ownership and conversions of boxed values.
-#include "opgen/dispatch/ivalue.h"
+#include "opgen/registration/ivalue.h"
 
 #include <string>
 
-#include "opgen/dispatch/operator.h"
-
 namespace opgen {
-
-HeapValue::~HeapValue() = default;
-void HeapValue::destroy(HeapValue* value) noexcept {
-  delete value;
-}
 
 namespace {
 

@@ -1,5 +1,5 @@
 // registration_tables.cpp: registers the rows of a library's tables, and removes them.
-#include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/registration_tables.h"
 
 #include <dlfcn.h>
 #if !defined(__APPLE__)
@@ -16,8 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "opgen/core/loading.h"
+#include "dispatch/refused_libraries.h"
 #include "opgen/dispatch/dispatcher.h"
+#include "opgen/registration/loading.h"
 
 namespace opgen {
 
@@ -33,28 +34,16 @@ namespace {
 
 using detail::Table;
 
-// The shared library or the program that contains an address.
-const void* module_of(const void* address) noexcept {
-  Dl_info found;
-  return dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
-}
-
-struct Refusal {
-  const void* module;
-  std::string library;
-  std::string reason;
-};
-// The tables of the process, and the libraries whose tables are not registered.
+// The tables of the process. Its mutex is locked before that of the refused libraries.
 struct Tables {
   std::mutex mutex;
   std::vector<Table*> all;
-  std::vector<Refusal> refused;
 };
 Tables& tables() {
   static auto* const kept = new Tables;  // libraries may be unloaded after the program's objects
   return *kept;
 }
-bool same_library(const auto& a, const Table& b) noexcept {
+bool same_library(const Table& a, const Table& b) noexcept {
   return a.module == b.module && a.library == b.library;
 }
 
@@ -126,7 +115,7 @@ void refuse(const Table& table, const std::string& reason) {
   std::vector<RegistrationHandle> removed;  // destroyed after the lock is released
   {
     const std::lock_guard lock(tables().mutex);
-    tables().refused.push_back({table.module, table.library, reason});
+    detail::add_refused({table.module, table.library, reason});
     for (Table* other : tables().all) {
       if (same_library(*other, table)) {
         std::move(other->handles.begin(), other->handles.end(), std::back_inserter(removed));
@@ -142,16 +131,14 @@ template <class Add>
 Table* register_table(const char* library, const void* rows, std::size_t count, int abi,
                       const Add& add) {
   const LoadingScope loading;
-  auto table = std::make_unique<Table>(Table{module_of(rows), library, {}});
+  auto table = std::make_unique<Table>(Table{detail::module_of(rows), library, {}});
   table->handles.reserve(count);
   const std::string unfit = why_unfit(abi);
   bool is_refused = false;
   {
     const std::lock_guard lock(tables().mutex);
     tables().all.push_back(table.get());
-    for (const Refusal& refusal : tables().refused) {
-      is_refused = is_refused || same_library(refusal, *table);
-    }
+    is_refused = detail::is_refused(table->module, table->library);
   }
   if (!unfit.empty() && !is_refused) {
     refuse(*table, unfit);
@@ -171,23 +158,9 @@ void remove_table(Table* table) {
     std::erase(tables().all, table);
     const bool is_last = std::none_of(tables().all.begin(), tables().all.end(),
                                       [&](Table* other) { return same_library(*other, *table); });
-    if (is_last) {
-      std::erase_if(tables().refused,
-                    [&](const Refusal& refusal) { return same_library(refusal, *table); });
-    }
+    if (is_last) detail::forget_refused(table->module, table->library);
   }
   delete table;
-}
-
-template <class Matches>
-std::string find_refusal(const Matches& matches) {
-  const std::lock_guard lock(tables().mutex);
-  for (const Refusal& refusal : tables().refused) {
-    if (matches(refusal)) {
-      return "library " + refusal.library + " is not registered: " + refusal.reason;
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -222,11 +195,7 @@ KernelTable::~KernelTable() {
 }
 
 std::string why_refused(std::string_view library) {
-  return find_refusal([&](const Refusal& refusal) { return refusal.library == library; });
-}
-std::string why_refused(const OperatorSlot& slot) {
-  const void* module = module_of(&slot);
-  return find_refusal([&](const Refusal& refusal) { return refusal.module == module; });
+  return detail::why_refused_library(library);
 }
 
 }  // namespace opgen

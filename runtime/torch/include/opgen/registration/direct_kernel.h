@@ -1,4 +1,4 @@
 // direct_kernel.h: DirectKernel, the same as the runtime's.
 #pragma once
 
-#include "../../../../include/opgen/dispatch/direct_kernel.h"
+#include "../../../../include/opgen/registration/direct_kernel.h"

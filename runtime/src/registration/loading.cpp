@@ -1,5 +1,5 @@
 // loading.cpp: counts the LoadingScopes of this thread.
-#include "opgen/core/loading.h"
+#include "opgen/registration/loading.h"
 
 namespace opgen {
 

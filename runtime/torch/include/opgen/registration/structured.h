@@ -18,7 +18,7 @@
 #include "opgen/core/release.h"
 #include "opgen/iterator/iterator.h"
 #include "opgen/kernel_macros.h"
-#include "opgen/structured/concrete.h"
+#include "opgen/registration/concrete.h"
 #include "opgen/structured/outputs.h"
 #include "opgen/structured/sizes.h"
 #include "opgen/symbolic/symbolic.h"

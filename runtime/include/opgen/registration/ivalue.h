@@ -8,18 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "opgen/dispatch/kernel_function.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {
-
-class IValue;
-
-// Base class of the objects that IValues share.
-class OPGEN_API HeapValue : public RefCounted {
- public:
-  virtual ~HeapValue();
-  static void destroy(HeapValue* value) noexcept;
-};
 
 // ScalarType, Layout, MemoryFormat and QScheme are stored as Int; Scalar as Bool, Int, Double or
 // Complex. A List, a Tuple and a Dict have elements; those of a Dict are its keys, each followed by

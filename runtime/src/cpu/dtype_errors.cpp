@@ -1,5 +1,5 @@
 // dtype_errors.cpp: the error of dispatch() for a dtype that is not in its list.
-#include "opgen/core/dispatch.h"
+#include "opgen/cpu/dispatch.h"
 
 namespace opgen::detail {
 

@@ -2,7 +2,7 @@
 // out= and in-place operators, and those that run a meta alone, for symbolic sizes.
 #pragma once
 
-#include "../../../../include/opgen/structured/structured.h"
+#include "../../../../include/opgen/registration/structured.h"
 #include "opgen/structured/sizes.h"
 #include "opgen/symbolic/symbolic.h"
 

@@ -1,5 +1,5 @@
 // common_device.cpp: the error of tensors on different devices.
-#include "opgen/dispatch/common_device.h"
+#include "opgen/registration/common_device.h"
 
 #include "opgen/core/error.h"
 #include "opgen/dispatch/schema_text.h"
