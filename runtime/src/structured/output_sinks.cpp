@@ -3,6 +3,7 @@
 #include "opgen/structured/output_sinks.h"
 
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,20 +57,11 @@ namespace detail {
 
 void SinkGuard::enter_device(Device device) {
   if (device.is_cpu() || device.is_meta()) return;
-  if (set_) {
-    OPGEN_CHECK(current_ == device, "one operator cannot have outputs on ", current_, " and on ",
-                device);
-    return;
-  }
-  const DeviceGuardImpl* impl = find_device_guard_impl(device.type());
-  if (impl == nullptr) return;
-  original_ = impl->exchange_device(device);
-  current_ = device;
-  set_ = true;
-}
-
-void SinkGuard::restore() noexcept {
-  find_device_guard_impl(current_.type())->exchange_device(original_);
+  if (find_device_guard_impl(device.type()) == nullptr) return;
+  const std::optional<Device> current = guard_.current_device();
+  OPGEN_CHECK(!current.has_value() || *current == device, "one operator cannot have outputs on ",
+              *current, " and on ", device);
+  guard_.reset_device(device);
 }
 
 namespace {

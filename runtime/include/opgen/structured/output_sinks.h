@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "opgen/structured/sink_guard.h"
+#include "opgen/core/dispatch_key.h"
+#include "opgen/device/device_guard.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {
@@ -51,6 +52,22 @@ struct WrittenCall {
 // stand-in.
 OPGEN_API void copy_stand_in(const WrittenCall& inputs, std::size_t position,
                              const TensorBase& output, const TensorBase& stand_in);
+
+// Makes the device of the outputs current until it is destroyed; does nothing for CPU and Meta.
+class SinkGuard {
+ public:
+  explicit SinkGuard(DispatchKey key) noexcept
+      : active_(key != DispatchKey::CPU && key != DispatchKey::Meta) {}
+  void enter(Device device) {
+    if (OPGEN_UNLIKELY(active_)) enter_device(device);
+  }
+
+ private:
+  void enter_device(Device device);
+
+  bool active_;
+  OptionalDeviceGuard guard_;
+};
 
 }  // namespace detail
 

@@ -39,6 +39,10 @@ const TensorBase& MetaBase::opgen_no_output() noexcept {
 
 namespace detail {
 
+void SinkGuard::enter_device(Device device) {
+  if (!guard_.current_device().has_value()) guard_.reset_device(device);
+}
+
 namespace {
 
 void check_like(const TensorBase& given, const TensorOptions& wanted, const char* what) {
