@@ -255,12 +255,8 @@ opgen_value* opgen_tensor_new(int32_t dtype, int64_t ndim, const int64_t* sizes,
     ScalarType type = dtype_of(dtype);
     Device where = device != nullptr ? Device(std::string_view(device)) : Device(kCPU);
     IntArrayRef shape(sizes, static_cast<std::size_t>(ndim));
-    DimVector steps;
-    if (strides != nullptr) {
-      steps = IntArrayRef(strides, static_cast<std::size_t>(ndim));
-    } else {
-      detail::contiguous_strides(shape, steps);
-    }
+    const DimVector steps = strides != nullptr ? DimVector(IntArrayRef(strides, shape.size()))
+                                               : contiguous_strides(shape);
     check_extent(shape, steps, storage_offset, elementSize(type), storage_bytes);
     OPGEN_CHECK_VALUE(bytes == nullptr || where.is_cpu(),
                       "bytes can only be given for cpu, not for ", where);

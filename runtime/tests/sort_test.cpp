@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "check.h"
-#include "opgen/core/bfloat16.h"
 #include "opgen/core/half.h"
 
 using opgen::KeyedPlace;

@@ -9,6 +9,7 @@
 #include "opgen/core/error.h"
 #include "opgen/core/macros.h"
 #include "opgen/core/parallel.h"
+#include "opgen/cpu/accessor.h"
 #include "opgen/cpu/dispatch.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/cpu/parallel_reduce.h"

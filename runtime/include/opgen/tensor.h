@@ -1,4 +1,5 @@
-// tensor.h: entrance to tensor/tensor.h.
+// tensor.h: entrance to tensor/tensor.h, and to the accessors of its elements.
 #pragma once
 
+#include "opgen/cpu/accessor.h"
 #include "opgen/tensor/tensor.h"

@@ -212,7 +212,7 @@ bool read_sizes(const dlpack::Tensor& from, Layout& to) {
     to.sizes.push_back(size);
     to.strides.push_back(stride < 0 ? 1 : stride);
   }
-  if (from.strides == nullptr) opgen::detail::contiguous_strides(to.sizes, to.strides);
+  if (from.strides == nullptr) to.strides = opgen::contiguous_strides(to.sizes);
   return true;
 }
 

@@ -70,8 +70,7 @@ TensorBase sum_to_kernel(const TensorBase& self, IntArrayRef sizes) {
     OPGEN_DISPATCH(dtype, "sum_to", OPGEN_WRAP([&] { cpu_sum<scalar_t>(iter); }), OPGEN_SUM_DTYPES);
   }
   out = opgen::detail::to_dtype(out, self.scalar_type());
-  DimVector strides;
-  opgen::detail::contiguous_strides(sizes, strides);
+  const DimVector strides = opgen::contiguous_strides(sizes);
   return opgen::detail::alias_with_sizes_and_strides(out, sizes, strides, 0);
 }
 

@@ -11,7 +11,6 @@
 
 #include "kernels/gemm_rows.h"
 #include "kernels/with_vectors.h"
-#include "opgen/core/bfloat16.h"
 #include "opgen/core/error.h"
 #include "opgen/core/half.h"
 #include "opgen/core/parallel.h"

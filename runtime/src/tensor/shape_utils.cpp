@@ -2,6 +2,7 @@
 #include "opgen/tensor/shape_utils.h"
 
 #include "opgen/tensor/storage_bytes.h"
+#include "tensor/stride_order.h"
 
 namespace opgen::tensor_functions {
 

@@ -1,5 +1,5 @@
 // stride_order.cpp: memory formats by sizes and strides.
-#include "opgen/tensor/stride_order.h"
+#include "tensor/stride_order.h"
 
 #include <utility>
 

@@ -9,9 +9,9 @@
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/shape_utils.h"
-#include "opgen/tensor/stride_order.h"
 #include "tensor/negative_strides.h"
 #include "tensor/row_major.h"
+#include "tensor/stride_order.h"
 #include "tensor/tensor_parts.h"
 #include "tensor/tensor_pool.h"
 
@@ -199,7 +199,7 @@ TensorBase TensorBase::contiguous(MemoryFormat format) const {
 
 void append_message(Message& message, const TensorBase& tensor) {
   if (!tensor.defined()) return message.append("undefined tensor");
-  append_message(message, tensor.scalar_type());
+  message.append(toString(tensor.scalar_type()));
   detail::append_any(message, tensor.sizes());
   message.append(" on ");
   append_message(message, tensor.device());

@@ -113,10 +113,6 @@ std::optional<DispatchKey> find_dispatch_key(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-void append_message(Message& message, DispatchKey key) {
-  message.append(toString(key));
-}
-
 void append_message(Message& message, DispatchKeySet keys) {
   message.append("{");
   const char* separator = "";

@@ -161,6 +161,5 @@ constexpr int per_backend_index(DispatchKey functionality) noexcept {
 [[nodiscard]] OPGEN_API const char* toString(BackendComponent backend) noexcept;
 [[nodiscard]] OPGEN_API std::optional<DispatchKey> find_dispatch_key(
     std::string_view name) noexcept;
-OPGEN_API void append_message(Message& message, DispatchKey key);
 
 }  // namespace opgen

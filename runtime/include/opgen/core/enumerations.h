@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include "opgen/core/error.h"
-
 namespace opgen {
 
 // The arrangement of a tensor's elements in its storage.
@@ -29,9 +27,6 @@ inline constexpr Layout kMkldnn = Layout::Mkldnn;
                                    "SparseCsc", "SparseBsr", "SparseBsc", "Jagged"};
   return names[static_cast<int>(layout)];
 }
-inline void append_message(Message& message, Layout layout) {
-  message.append(toString(layout));
-}
 
 // An order of strides, requested or detected.
 enum class MemoryFormat : std::int8_t {
@@ -44,9 +39,6 @@ enum class MemoryFormat : std::int8_t {
 [[nodiscard]] constexpr const char* toString(MemoryFormat format) noexcept {
   constexpr const char* names[] = {"Contiguous", "Preserve", "ChannelsLast", "ChannelsLast3d"};
   return names[static_cast<int>(format)];
-}
-inline void append_message(Message& message, MemoryFormat format) {
-  message.append(toString(format));
 }
 
 // The mapping of quantized values to real ones. The runtime passes it on without interpreting it.

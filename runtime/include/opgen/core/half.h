@@ -1,4 +1,5 @@
-// half.h: Half, IEEE binary16, stored in 16 bits. Arithmetic is done in float.
+// half.h: Half, IEEE binary16, and BFloat16, the upper half of a float. Arithmetic is done in
+// float.
 #pragma once
 
 #include <bit>
@@ -44,10 +45,20 @@ constexpr float half_bits_to_float(std::uint16_t half) noexcept {
   return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
 }
 
+// Rounds to nearest, ties to even; every NaN becomes the same quiet NaN.
+constexpr std::uint16_t float_to_bfloat16_bits(float value) noexcept {
+  std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0u;
+  return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
 // Arithmetic of the 16-bit type T, computed in float. It is a base class, so that the compiler
 // considers conversions to and from T as for any class.
 template <class T>
 struct HalfOperators {
+  struct FromBits {};
+  static constexpr T from_bits(std::uint16_t bits) noexcept { return {bits, FromBits{}}; }
+
   friend constexpr T operator+(T a, T b) noexcept { return float(a) + float(b); }
   friend constexpr T operator-(T a, T b) noexcept { return float(a) - float(b); }
   friend constexpr T operator*(T a, T b) noexcept { return float(a) * float(b); }
@@ -64,8 +75,6 @@ struct HalfOperators {
 }  // namespace detail
 
 struct Half : detail::HalfOperators<Half> {
-  struct FromBits {};
-
   std::uint16_t x;
 
   Half() = default;
@@ -74,7 +83,17 @@ struct Half : detail::HalfOperators<Half> {
   constexpr operator float() const noexcept {                                     // NOLINT
     return detail::half_bits_to_float(x);
   }
-  static constexpr Half from_bits(std::uint16_t bits) noexcept { return {bits, FromBits{}}; }
+};
+
+struct BFloat16 : detail::HalfOperators<BFloat16> {
+  std::uint16_t x;
+
+  BFloat16() = default;
+  constexpr BFloat16(std::uint16_t bits, FromBits) noexcept : x(bits) {}
+  constexpr BFloat16(float value) noexcept : x(detail::float_to_bfloat16_bits(value)) {}  // NOLINT
+  constexpr operator float() const noexcept {                                             // NOLINT
+    return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
+  }
 };
 
 }  // namespace opgen

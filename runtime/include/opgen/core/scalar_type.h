@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "opgen/core/bfloat16.h"
 #include "opgen/core/complex.h"
 #include "opgen/core/error.h"
 #include "opgen/core/half.h"
@@ -131,10 +130,6 @@ using cpp_type_of = typename detail::ScalarTypeToCppType<t>::type;
 // Returns the type in which arithmetic on elements of `t` is done.
 [[nodiscard]] constexpr ScalarType toOpMathType(ScalarType t) noexcept {
   return isReducedFloatingType(t) ? kFloat : t;
-}
-
-inline void append_message(Message& message, ScalarType t) {
-  message.append(toString(t));
 }
 
 // The same for C++ types.

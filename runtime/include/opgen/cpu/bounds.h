@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/core/bfloat16.h"
 #include "opgen/core/half.h"
 #include "opgen/cpu/reduce.h"
 

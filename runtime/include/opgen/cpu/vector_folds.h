@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/core/bfloat16.h"
+#include "opgen/core/half.h"
 #include "opgen/cpu/vec.h"
 
 // All functions of vectors are inlined: the ABI of vectors passed by value does not matter.

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "opgen/device/device.h"
-#include "opgen/device/stream.h"
 
 namespace opgen {
 

@@ -1,4 +1,4 @@
-// device.h: DeviceType and Device, the place of a tensor's data.
+// device.h: DeviceType and Device, the place of a tensor's data; Stream, a queue of work there.
 #pragma once
 
 #include <cstdint>
@@ -73,9 +73,20 @@ class alignas(2) Device {
   DeviceIndex index_ = -1;
 };
 
-inline void append_message(Message& message, DeviceType type) {
-  message.append(toString(type));
-}
+// The id is the backend's own; 0 is the default stream.
+class Stream {
+ public:
+  constexpr Stream() noexcept = default;
+  constexpr Stream(Device device, std::int64_t id) noexcept : device_(device), id_(id) {}
+  [[nodiscard]] constexpr Device device() const noexcept { return device_; }
+  [[nodiscard]] constexpr std::int64_t id() const noexcept { return id_; }
+  [[nodiscard]] constexpr bool operator==(const Stream&) const noexcept = default;
+
+ private:
+  Device device_;
+  std::int64_t id_ = 0;
+};
+
 OPGEN_API void append_message(Message& message, Device device);
 
 }  // namespace opgen

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "opgen/core/error.h"
-#include "opgen/device/stream.h"
+#include "opgen/device/device.h"
 
 namespace opgen {
 

@@ -61,6 +61,20 @@ class WrittenOutputs final : private OutputTensors<N>, public Sink {
   TensorBase* given_[N];
 };
 
+// Returns a tensor as a `T`, a list of tensors as one of `T`, and any other argument itself.
+template <class T, class A>
+[[nodiscard]] OPGEN_ALWAYS_INLINE constexpr decltype(auto) passed(A&& argument) noexcept {
+  if constexpr (std::is_same_v<std::remove_cvref_t<A>, Tensor>) {
+    static_assert(sizeof(T) == sizeof(Tensor) && std::is_base_of_v<Tensor, T>);
+    using Given = std::remove_reference_t<A>;
+    return static_cast<std::conditional_t<std::is_const_v<Given>, const T&, T&>>(argument);
+  } else if constexpr (std::is_same_v<std::remove_cvref_t<A>, ArrayRef<Tensor>>) {
+    return ArrayRef<T>(static_cast<const T*>(argument.data()), argument.size());
+  } else {
+    return static_cast<A>(argument);
+  }
+}
+
 template <class A>
 void visit_argument(const A& argument, std::size_t position, VisitTensor* visit, void* context) {
   if constexpr (requires { argument.is_alias_of(argument); }) {

@@ -7,12 +7,13 @@
 #include <iosfwd>
 #include <utility>
 
-#include "opgen/tensor/accessor.h"
-#include "opgen/tensor/stride_order.h"
 #include "opgen/tensor/tensor_impl.h"
 #include "opgen/tensor/types.h"
 
 namespace opgen {
+
+template <class T, std::size_t N>
+class TensorAccessor;  // cpu/accessor.h
 
 // Returns `dim`, counted from the end if negative. Throws IndexError if it is out of range. A
 // zero-dim tensor can be treated as one-dimensional.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "opgen/core/array_ref.h"
-#include "opgen/core/bfloat16.h"
 #include "opgen/core/complex.h"
 #include "opgen/core/dict.h"
 #include "opgen/core/dispatch_key.h"
@@ -25,7 +24,6 @@
 #include "opgen/core/sym_int.h"
 #include "opgen/device/device.h"
 #include "opgen/device/generator.h"
-#include "opgen/device/stream.h"
 #include "opgen/tensor/optional_ref.h"
 #include "opgen/tensor/promotion.h"
 #include "opgen/tensor/storage.h"

@@ -10,7 +10,7 @@
 
 #include "opgen/registration/registration_tables.h"
 #include "opgen/symbolic/fake_tensor.h"
-#include "opgen/tensor/stride_order.h"
+#include "tensor/stride_order.h"
 
 namespace opgen {
 

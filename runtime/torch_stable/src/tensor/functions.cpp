@@ -13,6 +13,7 @@
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/resize.h"
 #include "opgen/tensor/shape_utils.h"
+#include "tensor/stride_order.h"
 
 namespace opgen {
 

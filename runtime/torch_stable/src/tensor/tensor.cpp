@@ -9,7 +9,7 @@
 #include "opgen/symbolic/fake_tensor.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/shape_utils.h"
-#include "opgen/tensor/stride_order.h"
+#include "tensor/stride_order.h"
 
 namespace opgen {
 
@@ -331,7 +331,7 @@ TensorBase TensorBase::contiguous(MemoryFormat format) const {
 
 void append_message(Message& message, const TensorBase& tensor) {
   if (!tensor.defined()) return message.append("undefined tensor");
-  append_message(message, tensor.scalar_type());
+  message.append(toString(tensor.scalar_type()));
   detail::append_any(message, tensor.sym_sizes());
   message.append(" on ");
   append_message(message, tensor.device());

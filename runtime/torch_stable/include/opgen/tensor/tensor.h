@@ -7,8 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/tensor/accessor.h"
-#include "opgen/tensor/stride_order.h"
+#include "opgen/cpu/accessor.h"
 #include "opgen/tensor/tensor_impl.h"
 #include "opgen/tensor/types.h"
 
