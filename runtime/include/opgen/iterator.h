@@ -3,3 +3,4 @@
 
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/iterator/tensor_iterator.h"
+#include "opgen/registration/types.h"

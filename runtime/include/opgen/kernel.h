@@ -21,6 +21,7 @@
 #include "opgen/registration/composite.h"
 #include "opgen/registration/dispatch_stub.h"
 #include "opgen/registration/structured.h"
+#include "opgen/registration/types.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"

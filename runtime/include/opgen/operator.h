@@ -3,3 +3,4 @@
 
 #include "opgen/dispatch/operator.h"
 #include "opgen/registration/direct_kernel.h"
+#include "opgen/registration/types.h"

@@ -2,3 +2,4 @@
 #pragma once
 
 #include "opgen/registration/structured.h"
+#include "opgen/registration/types.h"

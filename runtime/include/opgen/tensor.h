@@ -2,4 +2,5 @@
 #pragma once
 
 #include "opgen/cpu/accessor.h"
+#include "opgen/registration/types.h"
 #include "opgen/tensor/tensor.h"

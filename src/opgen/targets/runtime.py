@@ -113,7 +113,7 @@ RUNTIME = Target(
             "opgen/autograd/formulas.h",
             "opgen/core/array_ref.h",
             "opgen/core/complex.h",
-            "opgen/core/list.h",
+            "opgen/registration/list.h",
             "opgen/core/scalar.h",
             "opgen/core/small_vector.h",
             "opgen/device/device.h",

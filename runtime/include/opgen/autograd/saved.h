@@ -9,8 +9,8 @@
 
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/optional_of.h"
-#include "opgen/core/list.h"
 #include "opgen/core/small_vector.h"
+#include "opgen/registration/list.h"
 
 namespace opgen::autograd {
 

@@ -16,7 +16,11 @@
 
 namespace opgen {
 
+template <class K, class V>
+class Dict;
 class IValue;
+template <class T>
+class List;
 class OperatorEntry;
 struct KernelFunction;
 struct OperatorSlot;

@@ -13,6 +13,7 @@
 
 #include "opgen/registration/ivalue.h"
 #include "opgen/registration/tracked_call.h"
+#include "opgen/registration/types.h"
 
 namespace opgen::detail {
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "opgen/registration/list.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/resize.h"
 #include "opgen/tensor/tensor.h"

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "opgen/core/list.h"
+#include "opgen/registration/list.h"
 #include "opgen/schema/function_schema.h"
 #include "opgen/tensor/types.h"
 

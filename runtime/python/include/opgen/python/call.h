@@ -14,8 +14,8 @@
 #include "opgen/core/macros.h"
 #include "opgen/dispatch/operator.h"
 #include "opgen/python/table.h"
+#include "opgen/registration/types.h"
 #include "opgen/tensor/tensor.h"
-#include "opgen/tensor/types.h"
 
 typedef struct _object PyObject;
 

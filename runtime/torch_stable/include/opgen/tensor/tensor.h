@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "opgen/cpu/accessor.h"
+#include "opgen/registration/types.h"
 #include "opgen/tensor/tensor_impl.h"
-#include "opgen/tensor/types.h"
 
 namespace opgen {
 
