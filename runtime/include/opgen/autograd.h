@@ -2,3 +2,4 @@
 #pragma once
 
 #include "opgen/autograd/autograd.h"
+#include "opgen/registration/types.h"

@@ -2,3 +2,4 @@
 #pragma once
 
 #include "opgen/registration/composite.h"
+#include "opgen/registration/types.h"

@@ -2,3 +2,4 @@
 #pragma once
 
 #include "opgen/registration/existing.h"
+#include "opgen/registration/types.h"

@@ -4,3 +4,4 @@
 
 #include "opgen/register.h"
 #include "opgen/registration/external_backend.h"
+#include "opgen/registration/types.h"

@@ -2,3 +2,4 @@
 #pragma once
 
 #include "opgen/registration/meta_kernel.h"
+#include "opgen/registration/types.h"

@@ -2,3 +2,4 @@
 #pragma once
 
 #include "opgen/registration/not_selected.h"
+#include "opgen/registration/types.h"

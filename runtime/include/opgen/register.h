@@ -9,3 +9,4 @@
 #include "opgen/registration/registration_tables.h"
 #include "opgen/registration/served_kernels.h"
 #include "opgen/registration/structured_view.h"
+#include "opgen/registration/types.h"

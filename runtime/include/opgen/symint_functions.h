@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "opgen/registration/types.h"
 #include "opgen/tensor_functions.h"
 
 namespace opgen {

@@ -9,6 +9,7 @@
 #include "opgen/cpu/compare.h"
 #include "opgen/cpu/cpu_generator.h"
 #include "opgen/cpu/dim_mask.h"
+#include "opgen/registration/types.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"

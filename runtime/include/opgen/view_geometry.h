@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "opgen/core/small_vector.h"
+#include "opgen/registration/types.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {
