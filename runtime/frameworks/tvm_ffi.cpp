@@ -19,6 +19,7 @@
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/shape_utils.h"
+#include "opgen/transforms/held_storage.h"
 
 namespace opgen::frameworks {
 

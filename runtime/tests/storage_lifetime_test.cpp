@@ -6,6 +6,7 @@
 #include "check.h"
 #include "opgen/device/cpu_cache.h"
 #include "opgen/tensor/resize.h"
+#include "opgen/transforms/held_storage.h"
 #include "tensors.h"
 
 using namespace tensors;

@@ -2,4 +2,3 @@
 #pragma once
 
 #include "opgen/registration/structured.h"
-#include "opgen/registration/types.h"

@@ -5,6 +5,7 @@
 #include "objects.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/tensor/empty.h"
+#include "opgen/transforms/held_storage.h"
 
 namespace opgen::python {
 

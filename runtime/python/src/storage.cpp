@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "objects.h"
+#include "opgen/transforms/held_storage.h"
 
 namespace opgen::python {
 

@@ -46,17 +46,9 @@ struct KernelFunction {
   [[nodiscard]] bool is_unboxed() const noexcept {
     return kind >= Kind::Unboxed && kind <= Kind::Functor;
   }
-  [[nodiscard]] static KernelFunction fallthrough() noexcept {
-    KernelFunction kernel;
-    kernel.kind = Kind::Fallthrough;
-    return kernel;
-  }
+  [[nodiscard]] static KernelFunction fallthrough() noexcept { return {.kind = Kind::Fallthrough}; }
   [[nodiscard]] static KernelFunction from_boxed(BoxedFunction entry, void* argument) noexcept {
-    KernelFunction kernel;
-    kernel.kind = Kind::Boxed;
-    kernel.boxed = entry;
-    kernel.context = argument;
-    return kernel;
+    return {.kind = Kind::Boxed, .boxed = entry, .context = argument};
   }
   [[nodiscard]] static KernelFunction from_boxed(BoxedKernel entry) noexcept {
     return from_boxed(
@@ -68,18 +60,13 @@ struct KernelFunction {
   // `address` takes (void* context, DispatchKeySet, A...).
   [[nodiscard]] static KernelFunction from_functor(void* address, void* context,
                                                    const Boxing* signature) noexcept {
-    KernelFunction kernel = from_unboxed(address, false, signature);
-    kernel.kind = Kind::Functor;
-    kernel.context = context;
-    return kernel;
+    return {.kind = Kind::Functor, .function = address, .boxing = signature, .context = context};
   }
   [[nodiscard]] static KernelFunction from_unboxed(void* address, bool with_keys,
                                                    const Boxing* signature) noexcept {
-    KernelFunction kernel;
-    kernel.kind = with_keys ? Kind::UnboxedWithKeys : Kind::Unboxed;
-    kernel.function = address;
-    kernel.boxing = signature;
-    return kernel;
+    return {.kind = with_keys ? Kind::UnboxedWithKeys : Kind::Unboxed,
+            .function = address,
+            .boxing = signature};
   }
 };
 

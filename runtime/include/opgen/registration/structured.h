@@ -24,6 +24,7 @@
 #include "opgen/dispatch/own_tensor.h"
 #include "opgen/registration/common_device.h"
 #include "opgen/registration/concrete.h"
+#include "opgen/registration/types.h"
 #include "opgen/structured/meta_base.h"
 #include "opgen/structured/output_sinks.h"
 

@@ -8,6 +8,13 @@
 
 namespace opgen {
 
+class IValue;
+struct InplaceMetaBase;
+struct MetaBase;
+struct TensorIteratorBase;
+struct TensorIterator;
+class TensorIteratorConfig;
+
 // The types of signatures, except Tensor and lists of it. A library that has a class Tensor of its
 // own adds these.
 namespace types_besides_tensor {

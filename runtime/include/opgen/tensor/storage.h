@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "opgen/core/atomic.h"
 #include "opgen/core/ref.h"
@@ -33,7 +32,7 @@ class StorageImpl final : public RefCounted {
   }
 
   // Returns whether another library has the address of the bytes, which then must not move: see
-  // HeldStorage.
+  // held_storage.h.
   [[nodiscard]] bool is_held() const noexcept { return holders_.load_acquire() != 0; }
   void hold() noexcept { holders_.add_relaxed(1); }
   void unhold() noexcept { holders_.subtract_release(1); }
@@ -101,26 +100,6 @@ class Storage {
 
  private:
   Ref<StorageImpl> impl_;
-};
-
-// Holds the bytes of a storage for a user that keeps their address: the buffer protocol, NumPy or
-// DLPack. As long as a HeldStorage exists, the bytes are neither resized nor freed, even if the
-// tensor gets another storage. May be destroyed on any thread.
-class HeldStorage {
- public:
-  explicit HeldStorage(Storage storage) noexcept : storage_(std::move(storage)) {
-    if (storage_) storage_.unsafeGetStorageImpl()->hold();
-  }
-  ~HeldStorage() {
-    if (storage_) storage_.unsafeGetStorageImpl()->unhold();
-  }
-  HeldStorage(const HeldStorage&) = delete;
-  HeldStorage& operator=(const HeldStorage&) = delete;
-
-  [[nodiscard]] const Storage& storage() const noexcept { return storage_; }
-
- private:
-  Storage storage_;
 };
 
 }  // namespace opgen

@@ -28,14 +28,8 @@
 
 namespace opgen {
 
-class IValue;
 class TensorBase;
 class Tensor;
-struct InplaceMetaBase;
-struct MetaBase;
-struct TensorIteratorBase;
-struct TensorIterator;
-class TensorIteratorConfig;
 
 using TensorList = ArrayRef<Tensor>;
 using ITensorListRef = ArrayRef<Tensor>;
