@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opgen/core/small_vector.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/schema/function_schema.h"
 

@@ -7,8 +7,8 @@
 #include "check.h"
 #include "opgen/cpu/element.h"
 #include "opgen/cpu/size.h"
+#include "opgen/registration/types.h"
 #include "opgen/tensor/empty.h"
-#include "opgen/tensor/types.h"
 
 using namespace opgen;
 

@@ -7,7 +7,7 @@
 
 #include "opgen/core/parallel.h"
 #include "opgen/cpu/convert_rows.h"
-#include "opgen/tensor/types.h"
+#include "opgen/registration/types.h"
 
 namespace opgen {
 

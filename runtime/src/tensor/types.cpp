@@ -1,9 +1,11 @@
 // types.cpp: out-of-line parts of Scalar, Device, DispatchKey, TensorOptions and Generator.
-#include "opgen/tensor/types.h"
-
 #include <atomic>
 
+#include "opgen/core/dispatch_key_set.h"
+#include "opgen/core/scalar.h"
 #include "opgen/device/blocking.h"
+#include "opgen/device/generator.h"
+#include "opgen/tensor/tensor_options.h"
 
 namespace opgen {
 

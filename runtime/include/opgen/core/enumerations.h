@@ -1,4 +1,4 @@
-// enumerations.h: Layout, MemoryFormat, QScheme and Reduction. Their numbers are PyTorch's.
+// enumerations.h: Layout and MemoryFormat. Their numbers are PyTorch's.
 #pragma once
 
 #include <cstdint>
@@ -39,20 +39,6 @@ enum class MemoryFormat : std::int8_t {
 [[nodiscard]] constexpr const char* toString(MemoryFormat format) noexcept {
   constexpr const char* names[] = {"Contiguous", "Preserve", "ChannelsLast", "ChannelsLast3d"};
   return names[static_cast<int>(format)];
-}
-
-// The mapping of quantized values to real ones. The runtime passes it on without interpreting it.
-enum class QScheme : std::uint8_t {
-  PerTensorAffine = 0,
-  PerChannelAffine = 1,
-  PerTensorSymmetric = 2,
-  PerChannelSymmetric = 3,
-  PerChannelAffineFloatQparams = 4,
-};
-
-// The values of `int reduction` arguments of losses.
-namespace Reduction {
-enum Reduction { None = 0, Mean = 1, Sum = 2 };
 }
 
 }  // namespace opgen

@@ -1,5 +1,5 @@
-// error.h: the exceptions of the runtime, OPGEN_CHECK and OPGEN_WARN. Their uses do not instantiate
-// a string type, which would take time to compile.
+// error.h: the exceptions of the runtime, OPGEN_CHECK and OPGEN_WARN. Their uses instantiate no
+// string type, which takes time to compile.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +39,7 @@ class OPGEN_API Error : public std::exception {
   // The text without the operators.
   [[nodiscard]] const char* msg() const noexcept;
 
-  // Change this error, not its copies. Without memory, they do nothing.
-  // Adds to msg().
+  // Change this error, not its copies. Without memory, they do nothing. The first adds to msg().
   void append(const char* text, std::size_t size) noexcept;
   // Adds a line such as "\n  in aten::relu(Tensor self) -> Tensor", unless it is the last one. If
   // the text begins with the name of the innermost operator and a colon, removes the name, because
@@ -127,8 +126,8 @@ void append_any(Message& message, const T& value) {
   }
 }
 
-// One part of a message: the address of the value, and the function that writes it. Valid until the
-// end of the full expression.
+// The address of a value, and the function that writes it. Valid until the end of the full
+// expression.
 class MessagePart {
  public:
   template <class T>
@@ -162,8 +161,7 @@ OPGEN_API OPGEN_COLD void warn_once(Atomic<bool>& warned, std::initializer_list<
 
 }  // namespace detail
 
-// Receives the text of every OPGEN_WARN; the default writes it to stderr. Returns the handler it
-// replaces.
+// Receives the text of every OPGEN_WARN; the default writes it to stderr.
 using WarningHandler = void (*)(const char* text);
 OPGEN_API WarningHandler set_warning_handler(WarningHandler handler) noexcept;
 
@@ -177,8 +175,7 @@ OPGEN_API WarningHandler set_warning_handler(WarningHandler handler) noexcept;
     }                                                                                            \
   } while (false)
 #define OPGEN_CHECK(condition, ...) OPGEN_CHECK_KIND(Error, condition, __VA_ARGS__)
-// Checks a condition on sizes, made of sym_eq, sym_le, ... (sym_int.h). With symbolic sizes the
-// check may be deferred; here it is an ordinary one.
+// For conditions on sizes (sym_int.h). With symbolic sizes, the check may be deferred.
 #define OPGEN_SYM_CHECK(condition, ...) OPGEN_CHECK(condition, __VA_ARGS__)
 #define OPGEN_CHECK_INDEX(condition, ...) OPGEN_CHECK_KIND(Index, condition, __VA_ARGS__)
 #define OPGEN_CHECK_VALUE(condition, ...) OPGEN_CHECK_KIND(Value, condition, __VA_ARGS__)

@@ -10,9 +10,9 @@
 #include "opgen/core/atomic.h"
 #include "opgen/core/error.h"
 #include "opgen/core/local_keys.h"
+#include "opgen/device/generator.h"
 #include "opgen/dispatch/dispatch_table.h"
 #include "opgen/dispatch/own_tensor.h"
-#include "opgen/tensor/types.h"
 
 namespace opgen {
 

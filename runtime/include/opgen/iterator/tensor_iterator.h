@@ -3,17 +3,8 @@
 //
 // Building an iterator infers the shape and the dtype of the result, allocates outputs or checks
 // the given ones, and reduces the operands to few dimensions with strides in bytes, fastest first.
-// The meta function of a struct that derives from TensorIteratorBase builds it:
-//
-//   OPGEN_META_FUNC2(mul, Tensor)(const Tensor& self, const Tensor& other) {
-//     build_borrowing_binary_op(maybe_get_output(), self, other);
-//   }
-//
-// The kernel then runs a loop over it: cpu_kernel (cpu/loops.h), cpu_reduce (cpu/reduce.h), or
-// for_each below. Other code builds it so:
-//
-//   auto iter = TensorIterator::binary_op(out, a, b);
-//   auto iter = TensorIteratorConfig().add_output(out).add_input(a).build();  // iterator_config.h
+// The meta function of a struct that derives from TensorIteratorBase builds it. The kernel then
+// runs a loop over it: cpu_kernel (cpu/loops.h), cpu_reduce (cpu/reduce.h), or for_each below.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +42,6 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   TensorIteratorBase() noexcept : MetaBase(IteratorTag{}) {}
 
   // ---- Build: once per iterator ----
-  //
   // An undefined `out` is allocated. The borrowing builders keep references to the tensors: use
   // them unless an operand is a temporary of the meta function, and the "except_last_argument"
   // builders if only the last operand is one. All builders throw Error if shapes do not broadcast,
@@ -86,14 +76,12 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // The kernel stores bool.
   void build_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
-  // Builds by explicit rules (iterator_config.h).
   void build(TensorIteratorConfig& config);
 
   // ---- The iteration ----
 
-  // Returns the number of dimensions after adjacent ones were coalesced.
+  // Return the sizes, fastest dimension first, after adjacent dimensions were coalesced.
   [[nodiscard]] std::int64_t ndim() const { return static_cast<std::int64_t>(shape().size()); }
-  // Returns the sizes, fastest dimension first.
   [[nodiscard]] IntArrayRef shape() const {
     materialize();
     return state_.general->shape;
@@ -124,7 +112,6 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
     if (OPGEN_UNLIKELY(state_.common_dtype == ScalarType::Undefined)) throw_no_common_dtype();
     return state_.common_dtype;
   }
-
   [[nodiscard]] std::optional<ScalarType> found_common_dtype() const noexcept {
     if (state_.common_dtype == ScalarType::Undefined) return std::nullopt;
     return state_.common_dtype;
@@ -169,7 +156,6 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   [[nodiscard]] bool is_cpu_scalar(int i) const noexcept {
     return is_scalar(i) && device(i).is_cpu();
   }
-  // Returns the only element of operand i.
   template <class T>
   [[nodiscard]] T scalar_value(int i) const noexcept {
     return *static_cast<const T*>(data_ptr(i));
@@ -178,8 +164,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
     materialize();
     return state_.general->operands[std::size_t(i)];
   }
-  // Removes an operand, for example one that the kernel received by value. Call it only before the
-  // first loop.
+  // Call it only before the first loop.
   void remove_operand(int i);
 
   // ---- Run a loop ----
@@ -250,7 +235,6 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void copy_temporaries();
   [[noreturn]] static void throw_no_common_dtype();
 
-  // Calls a loop over one dimension once per row.
   template <class F, class Run>
   void run(F&& loop, const Run& run_2d) const {
     if constexpr (std::is_invocable_v<F&, char**, const std::int64_t*, std::int64_t,
@@ -273,8 +257,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   friend class detail::IteratorBuilder;
 };
 
-// An iterator outside of a structured operator. It allocates and resizes its outputs itself. See
-// the build_..._op() with the same names. It shares ownership of its operands, except with
+// An iterator outside of a structured operator, made as by the build_..._op() with the same name.
+// It allocates and resizes its outputs itself, and shares ownership of its operands, except with
 // `borrowing_`.
 struct OPGEN_API TensorIterator : TensorIteratorBase {
   TensorIterator() noexcept = default;

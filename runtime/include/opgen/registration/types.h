@@ -2,18 +2,57 @@
 // namespaces import them.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "opgen/core/array_ref.h"
+#include "opgen/core/complex.h"
+#include "opgen/core/dispatch_key_set.h"
+#include "opgen/core/enumerations.h"
+#include "opgen/core/half.h"
+#include "opgen/core/scalar.h"
+#include "opgen/core/small_vector.h"
+#include "opgen/core/sym_int.h"
+#include "opgen/device/device.h"
+#include "opgen/device/generator.h"
 #include "opgen/registration/dict.h"
 #include "opgen/registration/list.h"
-#include "opgen/tensor/types.h"
+#include "opgen/registration/optional_ref.h"
+#include "opgen/tensor/storage.h"
+#include "opgen/tensor/tensor_options.h"
 
 namespace opgen {
 
 class IValue;
+class TensorBase;
+class Tensor;
 struct InplaceMetaBase;
 struct MetaBase;
 struct TensorIteratorBase;
 struct TensorIterator;
 class TensorIteratorConfig;
+
+using TensorList = ArrayRef<Tensor>;
+using ITensorListRef = ArrayRef<Tensor>;
+using IOptTensorListRef = ArrayRef<std::optional<Tensor>>;
+
+// The mapping of quantized values to real ones. The runtime passes it on without interpreting it.
+enum class QScheme : std::uint8_t {
+  PerTensorAffine = 0,
+  PerChannelAffine = 1,
+  PerTensorSymmetric = 2,
+  PerChannelSymmetric = 3,
+  PerChannelAffineFloatQparams = 4,
+};
+
+// The values of `int reduction` arguments of losses.
+namespace Reduction {
+enum Reduction { None = 0, Mean = 1, Sum = 2 };
+}
 
 // The types of signatures, except Tensor and lists of it. A library that has a class Tensor of its
 // own adds these.

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "opgen/registration/list.h"
+#include "opgen/registration/types.h"
 #include "opgen/schema/function_schema.h"
-#include "opgen/tensor/types.h"
 
 namespace opgen {
 

@@ -30,7 +30,7 @@ using VisitTensors = void(const void* arguments, VisitTensor* visit, void* conte
 
 inline constexpr std::size_t kNoPosition = static_cast<std::size_t>(-1);
 
-// Describes an operator that writes the caller's tensors.
+// An operator that writes the caller's tensors.
 struct WrittenCall {
   const char* schema;     // for messages; if null, they name positions
   VisitTensors* visit;    // the inputs
@@ -39,7 +39,6 @@ struct WrittenCall {
   Aliasing aliasing;
 };
 
-// Throws Error: the meta function of an iterator operator did not call a build_..._op().
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_not_built(const char* op);
 // Returns whether a kernel must write to stand-ins instead of the caller's outputs. Throws Error
 // if two outputs share elements. With `elementwise`, if the inputs broadcast to the sizes of the
@@ -119,7 +118,7 @@ class OPGEN_API OutputSink {
     const std::uint64_t all = bit(static_cast<std::int64_t>(count)) - 1;
     if (OPGEN_UNLIKELY((set_ & all) != all)) throw_not_set(op);
   }
-  // Copies temporaries back to the caller's tensors. Call it after impl.
+  // Copies temporaries to the caller's tensors. Call it after impl.
   void finish(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       if (OPGEN_UNLIKELY(fresh_[i].defined())) copy_back(i);

@@ -7,8 +7,9 @@
 #include <iosfwd>
 #include <utility>
 
+#include "opgen/core/sym_int.h"
 #include "opgen/tensor/tensor_impl.h"
-#include "opgen/tensor/types.h"
+#include "opgen/tensor/tensor_options.h"
 
 namespace opgen {
 
@@ -51,7 +52,7 @@ class TensorBase {
   ~TensorBase() {
     if (impl_ != &detail::undefined_tensor && impl_->drop()) TensorImpl::destroy(impl_);
   }
-  // Takes over the share with which `impl` was created.
+  // Takes over a share of `impl`.
   [[nodiscard]] static TensorBase adopt(TensorImpl* impl) noexcept {
     TensorBase tensor;
     tensor.impl_ = impl;
@@ -63,7 +64,6 @@ class TensorBase {
   [[nodiscard]] bool is_same(const TensorBase& other) const noexcept {
     return impl_ == other.impl_;
   }
-  // Returns whether both share a storage.
   [[nodiscard]] bool is_alias_of(const TensorBase& other) const noexcept {
     return impl_->storage() != nullptr && impl_->storage() == other.impl_->storage();
   }
@@ -178,7 +178,6 @@ class TensorBase {
     return defined() && !key_set().has(DispatchKey::ADInplaceOrView);
   }
 
-  // Returns this tensor if it already has the format, else a copy that has it.
   [[nodiscard]] OPGEN_API TensorBase
   contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
 
@@ -223,12 +222,9 @@ namespace detail {
 // Appends, for example, "Float[2, 3] on cpu".
 OPGEN_API void append_message(Message& message, const TensorBase& tensor);
 
-// Prints such a line, then the elements in brackets, with the stream's precision. Strides are
-// printed unless the tensor is row-major. Of more than 1000 elements, only those at the ends of
-// each dimension are printed. A tensor on another device is copied to the CPU.
-//   Float[2, 3] on cpu
-//   [[0, 1, 2],
-//    [3, 4, 5]]
+// Prints such a line, with strides unless the tensor is row-major, then the elements in brackets,
+// with the stream's precision. Of more than 1000 elements, only those at the ends of each dimension
+// are printed.
 OPGEN_API std::ostream& operator<<(std::ostream& out, const TensorBase& tensor);
 
 }  // namespace opgen
