@@ -3,10 +3,8 @@
 
 namespace opgen {
 
-// T is a number, an enumeration or a pointer. Each function's name contains its memory order. A
-// thread that loads, with acquire, a value that another thread stored with release also sees
-// everything that the other thread wrote before. An Atomic is constant-initialised and as large as
-// T.
+// T is a number, an enumeration or a pointer. Each function's name contains its memory order. An
+// Atomic is constant-initialised and as large as T.
 template <class T>
 class Atomic {
  public:

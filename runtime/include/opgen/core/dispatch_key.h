@@ -1,5 +1,4 @@
-// dispatch_key.h: DispatchKey: all dispatch keys: functionalities, their combinations with
-// backends, and aliases.
+// dispatch_key.h: DispatchKey: functionalities, their combinations with backends, and aliases.
 #pragma once
 
 #include <cstdint>
@@ -79,8 +78,7 @@ enum class BackendComponent : std::uint8_t {
 };
 inline constexpr int kNumBackends = static_cast<int>(BackendComponent::Meta) + 1;
 
-// Enumerators in this order: Undefined, the functionalities, the backends of each per-backend
-// functionality, the aliases.
+// Undefined, the functionalities, the backends of each per-backend functionality, the aliases.
 enum class DispatchKey : std::uint16_t {
   Undefined = 0,
 #define OPGEN_SINGLE(name) name,

@@ -1,5 +1,5 @@
-// dispatch_key_set.h: DispatchKeySet, backends in the low bits and functionalities above them, in
-// one word.
+// dispatch_key_set.h: DispatchKeySet, one word: backends in the low bits, functionalities above
+// them.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@ class DispatchKeySet {
 
   constexpr DispatchKeySet() noexcept = default;
   constexpr DispatchKeySet(Full) noexcept : bits_(all_bits()) {}  // NOLINT
-  // Constructs the set of every backend and every functionality with a lower priority than that of
-  // `key`.
+  // Every backend, and every functionality with a lower priority than that of `key`.
   constexpr DispatchKeySet(FullAfter, DispatchKey key) noexcept
       : bits_((functionality_bit(functionality_of(key)) - 1) & all_bits()) {}
   constexpr DispatchKeySet(Raw, std::uint64_t bits) noexcept : bits_(bits) {}

@@ -1,5 +1,5 @@
-// function_ref.h: FunctionRef, a borrowed callable: two words, no allocation, for arguments that
-// are only called.
+// function_ref.h: FunctionRef, a borrowed callable in two words, for arguments that are only
+// called.
 #pragma once
 
 #include <concepts>

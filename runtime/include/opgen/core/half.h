@@ -1,5 +1,4 @@
-// half.h: Half, IEEE binary16, and BFloat16, the upper half of a float. Arithmetic is done in
-// float.
+// half.h: Half, IEEE binary16, and BFloat16, the upper half of a float.
 #pragma once
 
 #include <bit>

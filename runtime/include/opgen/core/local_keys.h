@@ -63,8 +63,7 @@ class IncludeDispatchKeyGuard : public LocalKeysGuard {
  public:
   explicit IncludeDispatchKeyGuard(DispatchKeySet keys) noexcept : LocalKeysGuard(keys, {}) {}
 };
-// Excludes a key in the scope. It saves one word less than LocalKeysGuard; every kernel that
-// redispatches uses one.
+// Saves one word less than LocalKeysGuard; every kernel that redispatches uses one.
 class ExcludeDispatchKeyGuard {
  public:
   explicit ExcludeDispatchKeyGuard(DispatchKeySet keys) noexcept : saved_(detail::local_keys.kept) {

@@ -1,5 +1,4 @@
-// macros.h: the runtime's ABI number, visibility, branch hints and the storage class of hot
-// thread-locals.
+// macros.h: the runtime's ABI number, visibility, branch hints, storage of hot thread-locals.
 #pragma once
 
 // Raise it in the first change after a release with which a library that was compiled with the
@@ -15,8 +14,7 @@
 #define OPGEN_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
 #define OPGEN_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
 
-// One load from a fixed offset of the thread pointer instead of a call: 10 instructions per
-// dispatch.
+// One load from a fixed offset of the thread pointer; a call would cost a dispatch 10 instructions.
 #define OPGEN_TLS __attribute__((tls_model("initial-exec")))
 
 #define OPGEN_CONCAT_IMPL(a, b) a##b

@@ -1,5 +1,4 @@
-// named_operator.h: whether the text of an error names the operator of its call, so that no error
-// names it twice.
+// named_operator.h: whether the text of an error names its operator, so that no error does twice.
 #pragma once
 
 #include <cstddef>

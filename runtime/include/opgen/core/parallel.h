@@ -21,8 +21,7 @@ OPGEN_API void set_num_threads(int count);
 
 namespace detail {
 
-// Returns into how many pieces parallel_for splits [0, n). With one piece, it runs in the calling
-// thread.
+// Returns into how many pieces parallel_for splits [0, n); one piece runs in the calling thread.
 [[nodiscard]] OPGEN_API std::int64_t parallel_pieces(std::int64_t n, std::int64_t grain) noexcept;
 // Calls body(piece, begin, end) for each of `pieces` equal parts. Returns after all have ended;
 // then rethrows the exception of the lowest piece that threw.

@@ -22,8 +22,7 @@ class RefCounted {
   [[nodiscard]] bool drop() const noexcept {
     return count_.load_acquire() == 1 || count_.subtract_acquire_release(1) == 1;
   }
-  // If other threads own the object, too, the value may be out of date immediately. A thread that
-  // owns a share and reads 1 is the only owner.
+  // A thread that owns a share and reads 1 is the only owner; other values may be out of date.
   [[nodiscard]] std::int32_t use_count() const noexcept { return count_.load_acquire(); }
 
  protected:

@@ -37,8 +37,6 @@ OPGEN_API void set_allocator(DeviceType type, Allocator* allocator) noexcept;
 [[nodiscard]] OPGEN_API Allocator* get_allocator(DeviceType type);
 [[nodiscard]] OPGEN_API Allocator* find_allocator(DeviceType type) noexcept;
 
-// ---- Memory of another framework ----
-
 // Sets `block`, whose device is set already, to memory aligned to at least 64 bytes. Returns false
 // if it has none for this thread. May be called on any thread.
 using BlockProvider = bool (*)(std::size_t bytes, DataPtr& block);

@@ -68,8 +68,7 @@ class DeviceGuard : public OptionalDeviceGuard {
   explicit DeviceGuard(Device device) : OptionalDeviceGuard(device) {}
 };
 
-// Returns the current stream of `device`, or of the type's current device if it has no index.
-// Throws Error if the type has no guard.
+// A device without an index is the type's current one. Throw Error if the type has no guard.
 [[nodiscard]] OPGEN_API Stream getCurrentStream(Device device);
 [[nodiscard]] OPGEN_API Stream getDefaultStream(Device device);
 [[nodiscard]] OPGEN_API Stream getNewStream(Device device);

@@ -1,5 +1,4 @@
-// generator.h: Generator, a handle to a source of random numbers; engines derive from
-// GeneratorImpl.
+// generator.h: Generator, a handle to a source of random numbers; engines derive from its Impl.
 #pragma once
 
 #include <cstddef>

@@ -41,14 +41,13 @@ class OPGEN_API OperatorHandle {
   [[nodiscard]] std::string dump_registrations() const;
   // Returns one line per runtime key that has a kernel: "AutogradCPU: CompositeImplicitAutograd".
   [[nodiscard]] std::string dump_computed_table() const;
-
   // Returns for every runtime key the kernel that a call reaches, the library that registered it,
   // and the rule that chose it: "CUDA: unboxed, from aten [CompositeExplicitAutograd]",
   // "AutogradCPU: fallthrough", "FPGA: missing". Unless `whole`, keys with the same kernel share a
   // line, and keys without a kernel are counted.
   [[nodiscard]] std::string dump_table(bool whole = false) const;
 
-  // Replaces the arguments at the end of the stack by the results. Defaults must be filled in.
+  // Replace the arguments at the end of the stack by the results. Defaults must be filled in.
   void call_boxed(Stack& stack) const;
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const;
   // The same functions under ATen's names.
@@ -123,10 +122,10 @@ class OPGEN_API Dispatcher {
                                      std::string_view library,
                                      const CppSignature* signature = nullptr,
                                      Ref<HeapValue> owner = nullptr);
-  // Registers a fallback for every operator without a better kernel at `key`.
+  // Registers a fallback for every operator without a better kernel at `key`, or one that is chosen
+  // for each operator by its schema.
   RegistrationHandle register_fallback(DispatchKey key, KernelFunction kernel,
                                        std::string_view library);
-  // Registers a fallback whose kernel is chosen for each operator by its schema.
   RegistrationHandle register_fallback(DispatchKey key, KernelChooser choose,
                                        std::string_view library);
   // Sets what serves the keys of autograd where nothing is registered; for the runtime itself. It

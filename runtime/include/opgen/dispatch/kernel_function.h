@@ -35,8 +35,7 @@ struct KernelFunction {
   // Whether this is the boxed kernel for ADInplaceOrView. C++ calls then do its work without a
   // stack (call_tracked in registration/boxing.h).
   bool tracks = false;
-  // Whether this is a kernel for a key of autograd that calls skip if no tensor may need a
-  // gradient.
+  // Whether calls skip this kernel of autograd if no tensor may need a gradient.
   bool only_tracked = false;
   void* function = nullptr;        // for the Unboxed kinds; has the signature of `boxing`
   const Boxing* boxing = nullptr;  // if null, boxed code cannot call it

@@ -138,11 +138,9 @@ OPGEN_ALWAYS_INLINE R call(const OperatorSlot& slot, A&&... arguments) {
 
 }  // namespace detail
 
-// struct add_Tensor : Operator<add_Tensor, Tensor(const Tensor&, …)> { static OperatorSlot slot; …
-// };
-//
-// Tensors are returned as `T`, the class Tensor of the library. Kernels are called as if they
-// returned it, because it only adds methods: converting their results would cost a move.
+// `Derived` has a static OperatorSlot `slot`. Tensors are returned as `T`, the class Tensor of the
+// library. Kernels are called as if they returned it, because it only adds methods: converting
+// their results would cost a move.
 template <class Derived, class Signature, class T = Tensor>
 struct Operator;
 template <class Derived, class R, class... A, class T>
@@ -155,8 +153,7 @@ struct Operator<Derived, R(A...), T> {
   static result call(A... arguments) {
     return detail::call<result, A...>(Derived::slot, std::forward<A>(arguments)...);
   }
-  // Runs the kernel for the highest key in `keys`. Ignores the keys of the arguments and the
-  // thread.
+  // Runs the kernel for the highest key in `keys`, whatever those of the arguments and the thread.
   static result redispatch(DispatchKeySet keys, A... arguments) {
     return detail::dispatch<result, A...>(Derived::slot, keys, std::forward<A>(arguments)...);
   }

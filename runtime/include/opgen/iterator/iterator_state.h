@@ -1,5 +1,4 @@
-// iterator_state.h: the state of a TensorIterator, in one of several forms. Kernels need only
-// tensor_iterator.h.
+// iterator_state.h: the state of a TensorIterator. Kernels need only tensor_iterator.h.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +47,7 @@ struct OperandInfo {
 
 namespace detail {
 
-// The rules for building an iterator. TensorIteratorConfig sets them; in the build_*_op functions
-// they are constants.
+// The rules that TensorIteratorConfig sets; in the build_*_op functions they are constants.
 struct IteratorSettings {
   bool check_mem_overlap = true;
   bool allow_cpu_scalars = false;
@@ -127,8 +125,7 @@ struct IteratorState {
   const TensorBase* quick[SmallStrides::kOperands];  // borrowed, outputs first
   std::int32_t quick_count = 0;
   int num_outputs = 0;
-  // Points into general_bytes, or is null. Most iterators never need it, so those bytes are not
-  // initialised.
+  // Points into general_bytes, which most iterators never initialise, or is null.
   General* general = nullptr;
   Atomic<Form> form = Form::Unbuilt;
   ScalarType common_dtype = ScalarType::Undefined;

@@ -106,12 +106,10 @@ class OPGEN_API OutputSink {
   // note_set().
   const TensorBase& set_contiguous(std::int64_t index, IntArrayRef sizes, ScalarType dtype,
                                    Device device);
-  // Strides and offset count elements of the viewed storage. Throws Error if the view reaches
-  // beyond the storage.
+  // Strides and offset count elements. Throws Error if the view reaches beyond the storage.
   void set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                 std::int64_t storage_offset);
-  // Records that output `index` is set, although set_output() was not called, because the caller's
-  // tensor needs no change.
+  // Records that an output is set without set_output(), because the caller's tensor is right.
   void note_set(std::int64_t index) noexcept { set_ |= bit(index); }
   // Throws Error, which names `op`, if meta did not set all of `count` outputs.
   void check_set(std::size_t count, const char* op) const {

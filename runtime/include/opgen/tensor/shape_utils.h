@@ -44,12 +44,10 @@ OPGEN_API void check_sizes_nonnegative(IntArrayRef sizes);
 
 // Returns row-major strides, in elements.
 [[nodiscard]] OPGEN_API DimVector contiguous_strides(IntArrayRef sizes);
-// Returns dense strides in the order of the given ones. empty_like uses them for a tensor with gaps
-// or overlap.
+// Returns dense strides in the order of the given ones, which may have gaps or overlap.
 [[nodiscard]] OPGEN_API DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides);
 
-// Returns strides with which a view of the same elements has the new shape;
-// nullopt if there are none.
+// Returns strides with which a view of the same elements has the new shape, if there are any.
 [[nodiscard]] OPGEN_API std::optional<DimVector> computeStride(IntArrayRef old_sizes,
                                                                IntArrayRef old_strides,
                                                                IntArrayRef new_sizes);
@@ -65,8 +63,8 @@ namespace detail {
 // `dim`: the dimension of the result in which the sizes differ.
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_no_broadcast(IntArrayRef a, IntArrayRef b,
                                                           std::size_t dim);
-// Returns the shape of a view of `numel` elements, where one size may be -1.
-// Throws Error if no such shape exists.
+// Returns the shape of a view of `numel` elements, where one size may be -1. Throws Error if there
+// is none.
 [[nodiscard]] OPGEN_API DimVector infer_size(IntArrayRef shape, std::int64_t numel);
 // Returns the same view as expand().
 [[nodiscard]] OPGEN_API TensorBase expand_view(const TensorBase& self, IntArrayRef desired);

@@ -11,8 +11,7 @@
 
 namespace opgen {
 
-// Up to this many bytes are stored in the StorageImpl itself, so that a scalar or a short vector
-// needs only one allocation.
+// Up to this many bytes are in the StorageImpl itself, so a short vector needs one allocation.
 inline constexpr std::size_t kInlineStorageBytes = 64;
 
 class StorageImpl final : public RefCounted {
@@ -22,8 +21,7 @@ class StorageImpl final : public RefCounted {
   [[nodiscard]] Device device() const noexcept { return device_; }
   [[nodiscard]] bool resizable() const noexcept { return resizable_; }
 
-  // Returns the number of in-place changes of the bytes. Views share it because they share the
-  // storage.
+  // Returns the number of in-place changes of the bytes.
   [[nodiscard]] std::uint32_t version() const noexcept { return version_.load_relaxed(); }
   void bump_version() noexcept {
     // A load and a store are enough, without an atomic increment: two threads that write to one
