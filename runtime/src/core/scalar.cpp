@@ -78,7 +78,7 @@ T Scalar::to() const {
   }
 }
 
-#define OPGEN_INSTANCE(type, name, number) template type Scalar::to<type>() const;
+#define OPGEN_INSTANCE(type, name, number) template OPGEN_API type Scalar::to<type>() const;
 OPGEN_FORALL_SCALAR_TYPES(OPGEN_INSTANCE)
 #undef OPGEN_INSTANCE
 

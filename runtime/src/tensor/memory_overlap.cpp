@@ -9,6 +9,7 @@
 
 #include "opgen/tensor/shape_utils.h"
 #include "opgen/tensor/tensor.h"
+#include "tensor/repeated_elements.h"
 
 namespace opgen::tensor_functions {
 

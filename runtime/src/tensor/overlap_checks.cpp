@@ -2,6 +2,7 @@
 // for tensors with gaps, too.
 #include "opgen/tensor/memory_overlap.h"
 #include "opgen/tensor/tensor.h"
+#include "tensor/repeated_elements.h"
 
 namespace opgen::tensor_functions {
 

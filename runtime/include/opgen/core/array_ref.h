@@ -48,35 +48,16 @@ class ArrayRef {
       : data_(range.data()), size_(range.size()) {}
   template <detail::LaidOutAs<T> U, std::size_t N>
   constexpr ArrayRef(const U (&array)[N]) noexcept : data_(array), size_(N) {}  // NOLINT
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Winit-list-lifetime"  // for arguments, where the list outlives the call
-#endif
+  // For arguments, where the list outlives the call.
   constexpr ArrayRef(std::initializer_list<T> list) noexcept  // NOLINT
-      : data_(list.begin()), size_(list.size()) {}
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+      : ArrayRef(list.begin(), list.size()) {}
 
-  [[nodiscard]] constexpr iterator begin() const noexcept {
-    return data_;
-  }
-  [[nodiscard]] constexpr iterator end() const noexcept {
-    return data_ + size_;
-  }
-  [[nodiscard]] constexpr bool empty() const noexcept {
-    return size_ == 0;
-  }
-  [[nodiscard]] constexpr const T* data() const noexcept {
-    return data_;
-  }
-  [[nodiscard]] constexpr std::size_t size() const noexcept {
-    return size_;
-  }
-  [[nodiscard]] constexpr const T& operator[](std::size_t i) const noexcept {
-    return data_[i];
-  }
+  [[nodiscard]] constexpr iterator begin() const noexcept { return data_; }
+  [[nodiscard]] constexpr iterator end() const noexcept { return data_ + size_; }
+  [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] constexpr const T* data() const noexcept { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] constexpr const T& operator[](std::size_t i) const noexcept { return data_[i]; }
   [[nodiscard]] constexpr const T& at(std::size_t i) const {
     OPGEN_CHECK_INDEX(i < size_, "index ", i, " is out of range for ", size_, " elements");
     return data_[i];
@@ -104,9 +85,7 @@ class ArrayRef {
     }
     return true;
   }
-  [[nodiscard]] std::vector<T> vec() const {
-    return std::vector<T>(begin(), end());
-  }
+  [[nodiscard]] std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
 
  private:
   const T* data_ = nullptr;

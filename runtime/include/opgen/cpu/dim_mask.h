@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "opgen/core/error.h"
-#include "opgen/core/small_vector.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {

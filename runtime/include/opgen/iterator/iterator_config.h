@@ -1,5 +1,4 @@
-// iterator_config.h: TensorIteratorConfig, which builds an iterator by explicit rules.
-//
+// iterator_config.h: TensorIteratorConfig, which builds an iterator by explicit rules:
 //   auto iter = TensorIteratorConfig().add_output(out).add_input(a).resize_outputs(false).build();
 #pragma once
 

@@ -2,21 +2,8 @@
 // its outputs.
 //
 // A meta struct derives from MetaBase or from TensorIteratorBase and has one method, meta(...),
-// which calls
-//   set_output_raw_strided(i, sizes, strides, options)
-//       the result may have other strides; the kernel takes them from `out`
-//   set_output_strided(i, sizes, strides, options)
-//       the kernel relies on exactly these strides; an out= tensor with other strides is filled
-//       from a temporary
-//   set_output_contiguous(i, sizes, options)
-//       the same, row-major
-//   set_output_view(i, sizes, strides, storage_offset)
-//       output i is a view of the argument that the schema says it aliases (operators without an
-//       out= variant); for an in-place view, self gets these sizes and strides
-//   maybe_get_output(i)
-//       the tensor given for out= or in-place, or an undefined tensor
-// The base class also declares whether an output of the kernel may share memory with an input: see
-// Aliasing.
+// which declares each output. The base class also declares whether an output of the kernel may
+// share memory with an input: see Aliasing.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +28,20 @@ struct OPGEN_API MetaBase {
 
   // These are not virtual, so that no operator needs a vtable. If `opgen_is_iterator_` is set, they
   // cast to TensorIteratorBase to notify it.
+  // The kernel relies on exactly these strides, row-major ones for `contiguous`: an out= tensor
+  // with other strides is filled from a temporary. With `raw`, the result may have other strides,
+  // which the kernel takes from `out`.
   void set_output_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                           const TensorOptions& options);
   void set_output_raw_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                               const TensorOptions& options);
   void set_output_contiguous(std::int64_t index, IntArrayRef sizes, const TensorOptions& options);
+  // Output i is a view of the argument that the schema says it aliases, for operators without an
+  // out= variant; for an in-place view, self gets these sizes and strides.
   void set_output_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                        std::int64_t storage_offset);
 
+  // Returns the tensor given for out= or in-place, or an undefined tensor.
   [[nodiscard]] const TensorBase& maybe_get_output(std::int64_t index = 0) const noexcept {
     return OPGEN_LIKELY(opgen_sink_ != nullptr) ? opgen_sink_->output(index) : opgen_no_output();
   }

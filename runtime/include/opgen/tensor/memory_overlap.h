@@ -39,12 +39,4 @@ OPGEN_API void assert_no_overlap(const TensorBase& a, const TensorBase& b);
 }  // namespace tensor_functions
 
 using namespace tensor_functions;  // NOLINT(google-build-using-namespace)
-
-namespace detail {
-
-// Returns whether two elements of a tensor with gaps share memory. Compares all elements unless the
-// strides decide.
-[[nodiscard]] OPGEN_API bool repeats_elements(const TensorBase& tensor);
-
-}  // namespace detail
 }  // namespace opgen

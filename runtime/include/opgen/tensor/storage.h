@@ -29,17 +29,14 @@ class StorageImpl final : public RefCounted {
     version_.store_relaxed(version() + 1);
   }
 
-  // Returns whether another library has the address of the bytes, which then must not move: see
-  // held_storage.h.
+  // Whether another library has the address of the bytes, which then must not move: held_storage.h.
   [[nodiscard]] bool is_held() const noexcept { return holders_.load_acquire() != 0; }
   void hold() noexcept { holders_.add_relaxed(1); }
   void unhold() noexcept { holders_.subtract_release(1); }
 
-  // Throws Error if the bytes cannot be replaced because the storage does not own them, or because
-  // they are held.
+  // Throws Error if the storage does not own the bytes, or if they are held.
   OPGEN_API void check_resizable(std::size_t bytes) const;
-  // Replaces the bytes and copies the first min(old, new) of them. All tensors on this storage then
-  // use the new bytes.
+  // Replaces the bytes, for all tensors on this storage, and copies the first min(old, new).
   OPGEN_API void resize(std::size_t bytes);
 
   OPGEN_API static StorageImpl* create(std::size_t bytes, Device device);

@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <utility>
 
+#include "opgen/core/small_vector.h"
 #include "opgen/core/sym_int.h"
 #include "opgen/tensor/tensor_impl.h"
 #include "opgen/tensor/tensor_options.h"

@@ -1,5 +1,4 @@
-// tensor_impl.h: TensorImpl, the shared record behind tensor handles: type, sizes, strides and
-// storage.
+// tensor_impl.h: TensorImpl, the record behind tensor handles: type, sizes, strides and storage.
 #pragma once
 
 #include <cstddef>
@@ -48,16 +47,14 @@ class TensorImpl final : public RefCounted {
   [[nodiscard]] OPGEN_API bool is_contiguous(MemoryFormat format) const noexcept;
   // Returns whether the elements fill one range of memory without overlap.
   [[nodiscard]] OPGEN_API bool is_non_overlapping_and_dense() const noexcept;
-  // Returns whether the strides are in channels-last order; there may be gaps. Ambiguous shapes
-  // count as contiguous.
+  // Whether strides, with gaps or not, are channels-last. Ambiguous shapes count as contiguous.
   [[nodiscard]] OPGEN_API bool is_strides_like(MemoryFormat format) const noexcept;
   // Returns whether this zero-dim tensor wraps a number, which type promotion treats as a number.
   [[nodiscard]] bool is_wrapped_number() const noexcept { return wrapped_number_; }
   [[nodiscard]] std::uint32_t version() const noexcept {
     return storage_ != nullptr ? storage_->version() : 0;
   }
-  // Returns the parts that only some tensors have; null for most. Owned and deleted by the
-  // TensorImpl.
+  // Returns the parts that only some tensors have, which the TensorImpl owns; null for most.
   [[nodiscard]] TensorParts* parts() const noexcept { return parts_.load_acquire(); }
   // Returns the address of element {0, 0, …}; null if there are no bytes. Throws Error only for a
   // stand-in of composite_compliance.h.
@@ -88,8 +85,7 @@ class TensorImpl final : public RefCounted {
     keys_ = keys_ ^ DispatchKeySet(DispatchKey::AutogradTracked);
   }
   void set_storage_offset(std::int64_t offset) noexcept { storage_offset_ = offset; }
-  // Sets the parts and returns them. If another thread has set parts first, deletes `parts` and
-  // returns those of the other thread.
+  // Sets the parts and returns them. If another thread was first, deletes `parts` and returns its.
   OPGEN_API TensorParts* add_parts(TensorParts* parts) noexcept;
   OPGEN_API void set_storage(Storage storage) noexcept;
   // Reinterprets the bytes as another dtype. The caller adjusts the sizes.
