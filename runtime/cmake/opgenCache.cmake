@@ -314,14 +314,14 @@ function(opgen_name_compiler words)
   set(${words} "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${type}" PARENT_SCOPE)
 endfunction()
 
-# Print what is compiled, and where it is kept.
+# Print what is compiled, and where it is kept. OPGEN_CONDITION are words of find_package(opgen): it does not know what is linked.
 function(opgen_say_compiled name cache)
   opgen_part_paths(${name})
   opgen_name_compiler(compiler)
   if(cache)
-    message(STATUS "opgen: ${label} is compiled once for ${compiler}; later builds take it from ${cache}")
+    message(STATUS "opgen: ${label} is compiled once${OPGEN_CONDITION} for ${compiler}; later builds take it from ${cache}")
   else()
-    message(STATUS "opgen: ${label} is compiled in this build folder")
+    message(STATUS "opgen: ${label} is compiled${OPGEN_CONDITION} in this build folder")
   endif()
 endfunction()
 

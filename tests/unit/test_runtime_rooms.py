@@ -5,12 +5,13 @@ of folders before their own.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.build import REPOSITORY
+from support.build import REPOSITORY, tool
 
 _RUNTIME = REPOSITORY / "runtime"
 _CORE = ("core", "device", "tensor", "dispatch", "structured", "iterator")
@@ -66,7 +67,7 @@ def test_sources_use_later_folders_only_where_listed() -> None:
 
 @pytest.mark.parametrize("library", ["kernels", "runtime"])
 def test_kernels_link_an_upper_library_if_they_include_its_headers(library: str) -> None:
-    """Protects authors from undefined symbols: `opgen_libraries_above_core` in opgenConfig.cmake reads only the kernels."""
+    """Protects authors from undefined symbols: `opgen_link_above_core` in opgenConfig.cmake reads only the kernels."""
     config = (_RUNTIME / "cmake/opgenConfig.cmake").read_text()
     rule = re.search(rf'set\({library} "(<opgen/.*)"\)\n', config)
     assert rule is not None
@@ -85,6 +86,61 @@ def test_kernels_link_an_upper_library_if_they_include_its_headers(library: str)
     while more := {name for name, others in included.items() if others & upper} - upper:
         upper |= more
     assert [name for name in sorted(upper) if not re.match(rule[1], f"<opgen/{name}>")] == []
+
+
+# Sources of authors, and what each links above opgen::core.
+_SOURCES = {
+    "plain": ("#include <opgen/kernel.h>\n#include <vector>\n #include <lib/ops/f_native.h>", []),
+    "spaces": ("//\n\t# \tinclude\t<opgen/cpu/gemm.h>", ["kernels"]),
+    "spaced_call": ("cpu_sum <float>(iter);", ["kernels"]),
+    "using": ("using opgen::cpu_sum;", ["kernels"]),
+    "other_sum": ("cpu_sum_of<float, float>(iter, f);", ["kernels"]),
+    "gradients": ("#include <opgen/autograd.h>", ["runtime"]),
+    "header_in_a_folder": ("#include <mine/gemm.h>", ["kernels", "runtime"]),
+    "header_beside": ('#include "gemm.h"', ["kernels", "runtime"]),
+    "generated_later": (None, ["kernels", "runtime"]),
+}
+_PROJECT = """
+cmake_minimum_required(VERSION 3.24)
+project(authors LANGUAGES NONE)
+foreach(library core kernels runtime)
+  add_library(opgen::${library} INTERFACE IMPORTED)
+endforeach()
+find_package(opgen REQUIRED CONFIG)
+set(CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES "${CMAKE_SOURCE_DIR}/system")
+set(tree "${CMAKE_SOURCE_DIR}/tree")
+foreach(name IN LISTS NAMES)
+  opgen_add_library(${name} TREE "${tree}" KERNELS "${CMAKE_SOURCE_DIR}/${name}.cpp")
+  opgen_add_library(${name}_cpu TREE "${tree}")
+  opgen_add_cpu_kernels(${name}_cpu ${name}.cpp)
+  foreach(target ${name} ${name}_cpu)
+    get_target_property(libraries ${target} LINK_LIBRARIES)
+    message(STATUS "${target}: ${libraries}")
+  endforeach()
+endforeach()
+message(FATAL_ERROR "no compiler is needed")
+"""
+
+
+def test_an_author_links_what_the_sources_may_call(tmp_path: Path) -> None:
+    """Protects authors from undefined symbols: how a line is spelled, and what opgen cannot read; and from the compilation
+    of libraries that nothing needs.
+    """
+    for header in ("system/vector", "tree/include/lib/ops/f_native.h"):
+        (tmp_path / header).parent.mkdir(parents=True)
+        (tmp_path / header).touch()
+    for name, (text, _) in _SOURCES.items():
+        if text is not None:
+            (tmp_path / f"{name}.cpp").write_text(text)
+    (tmp_path / "CMakeLists.txt").write_text(_PROJECT)
+    given = [f"-Dopgen_DIR={_RUNTIME / 'cmake'}", f"-DNAMES={';'.join(_SOURCES)}"]
+    given += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}"]
+    command = [tool("cmake"), "-S", tmp_path, "-B", tmp_path / "build", *given]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    linked = dict(re.findall(r"^-- (\w+): opgen::core;?(.*)$", done.stdout, re.MULTILINE))
+    for name, (_, above) in _SOURCES.items():
+        expected = ";".join(f"opgen::{library}" for library in above)
+        assert (linked[name], linked[f"{name}_cpu"]) == (expected, expected), name
 
 
 def test_entrances_are_short() -> None:

@@ -71,6 +71,21 @@ def test_loops_run_on_openmps_threads() -> None:
     assert "GOMP_parallel" in symbols or "__kmpc_fork_call" in symbols
 
 
+def test_options_of_elf_are_not_passed_to_other_linkers(tmp_path: Path) -> None:
+    """Protects builds on macOS, whose linker refuses them."""
+    options = [
+        "-DCMAKE_SYSTEM_NAME=Darwin",
+        "-DOPGEN_BLAS=OFF",
+        f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
+    ]
+    # This machine's compiler makes no programs for macOS.
+    options += ["-DCMAKE_CXX_COMPILER_WORKS=ON", "-DCMAKE_HAVE_LIBC_PTHREAD=ON"]
+    run([tool("cmake"), "-S", RUNTIME, "-B", tmp_path, "-G", "Ninja", *options])
+    rules = (tmp_path / "build.ninja").read_text()
+    assert f"libopgen_core.{RUNTIME_ABI}.dylib" in rules
+    assert re.findall(r"-Wl,-(?:z|B|-)\S*", rules) == []
+
+
 @pytest.mark.slow
 def test_layers_link_only_lower_ones() -> None:
     """Protects small libraries, and readers: what a layer calls is in it or below it."""
