@@ -116,11 +116,34 @@ template <class T, std::int64_t count>
 struct VectorOf {
   typedef T type __attribute__((vector_size(count * std::int64_t(sizeof(T)))));
 };
-// A vector of M from adjacent elements of In, which is M or, for floats, BFloat16.
-template <class M, int bytes, class In>
+// Returns half of each segment of `segment` lanes of a, the earlier or the later one, then those of
+// b.
+template <std::int64_t segment, bool later, class T, int bytes, std::size_t... i>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> halves_of(const Vec<T, bytes>& a, const Vec<T, bytes>& b,
+                                            std::index_sequence<i...>) {
+  using V = Vec<T, bytes>;
+  constexpr auto lane = [](std::int64_t k) -> typename V::Lane {
+    constexpr std::int64_t half = segment / 2, of_a = V::size / 2;
+    const std::int64_t at = k % of_a;
+    return static_cast<typename V::Lane>((k < of_a ? 0 : V::size) + at / half * segment +
+                                         at % half + (later ? half : 0));
+  };
+// nvcc does not expand the pack.
+#if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
+  return V::of(__builtin_shufflevector(a.values, b.values, lane(i)...));
+#else
+  return V::of(__builtin_shuffle(a.values, b.values, typename V::Mask::Native{lane(i)...}));
+#endif
+}
+// A vector of M from adjacent elements of In, which is M or, for floats, BFloat16; or, if spacing
+// is 2, from every second element of M. Then it also reads the element after the last one.
+template <class M, int bytes, std::int64_t spacing = 1, class In>
 OPGEN_ALWAYS_INLINE Vec<M, bytes> load_vector(const In* from) {
   using V = Vec<M, bytes>;
-  if constexpr (std::is_same_v<In, M>) {
+  if constexpr (spacing == 2) {
+    return halves_of<2, false>(V::load(from), V::load(from + V::size),
+                               std::make_index_sequence<static_cast<std::size_t>(V::size)>());
+  } else if constexpr (std::is_same_v<In, M>) {
     return V::load(from);
   } else {
     static_assert(std::is_same_v<In, BFloat16> && std::is_same_v<M, float>);
@@ -142,9 +165,10 @@ OPGEN_ALWAYS_INLINE void join(T (&parts)[count], const Combine& combine) {
   }
 }
 
-// Folds the whole vectors of n adjacent elements, lane by lane. Sets `done` to the number of
-// elements that they hold. `map` and `combine` are functions of numbers and of vectors.
-template <class Acc, class M, int bytes, class In, class Map, class Combine>
+// Folds the whole vectors of n elements (see load_vector), lane by lane. Sets `done` to the number
+// of elements that they hold. `map` and `combine` are functions of numbers and of vectors.
+template <class Acc, class M, int bytes, std::int64_t spacing = 1, class In, class Map,
+          class Combine>
 OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Combine& combine,
                                                       Acc identity, const In* at, std::int64_t n,
                                                       std::int64_t& done) {
@@ -161,44 +185,26 @@ OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Comb
     const std::int64_t end = i + kFoldSteps * step < last ? i + kFoldSteps * step : last;
 #pragma GCC unroll 16
     for (std::int64_t k = 0; k < chains; ++k) {
-      parts[k] = map(load_vector<M, bytes>(at + i + k * V::size));
+      parts[k] = map(load_vector<M, bytes, spacing>(at + (i + k * V::size) * spacing));
     }
     for (i += step; i < end; i += step) {
-      const char* ahead = reinterpret_cast<const char*>(at + i) + kFoldAhead;
-      for (std::int64_t k = 0; k < step * std::int64_t(sizeof(In)) / line; ++k) {
+      const char* ahead = reinterpret_cast<const char*>(at + i * spacing) + kFoldAhead;
+      for (std::int64_t k = 0; k < step * spacing * std::int64_t(sizeof(In)) / line; ++k) {
         __builtin_prefetch(ahead + k * line);
       }
 #pragma GCC unroll 16
       for (std::int64_t k = 0; k < chains; ++k) {
-        parts[k] = combine(parts[k], A(map(load_vector<M, bytes>(at + i + k * V::size))));
+        parts[k] = combine(
+            parts[k], A(map(load_vector<M, bytes, spacing>(at + (i + k * V::size) * spacing))));
       }
     }
     join(parts, combine);
     total = combine(total, parts[0]);
   }
   for (; i + V::size <= n; i += V::size)
-    total = combine(total, A(map(load_vector<M, bytes>(at + i))));
+    total = combine(total, A(map(load_vector<M, bytes, spacing>(at + i * spacing))));
   done = i;
   return total;
-}
-// Returns half of each segment of `segment` lanes of a, the earlier or the later one, then those of
-// b.
-template <std::int64_t segment, bool later, class T, int bytes, std::size_t... i>
-OPGEN_ALWAYS_INLINE Vec<T, bytes> halves_of(const Vec<T, bytes>& a, const Vec<T, bytes>& b,
-                                            std::index_sequence<i...>) {
-  using V = Vec<T, bytes>;
-  constexpr auto lane = [](std::int64_t k) -> typename V::Lane {
-    constexpr std::int64_t half = segment / 2, of_a = V::size / 2;
-    const std::int64_t at = k % of_a;
-    return static_cast<typename V::Lane>((k < of_a ? 0 : V::size) + at / half * segment +
-                                         at % half + (later ? half : 0));
-  };
-// nvcc does not expand the pack.
-#if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
-  return V::of(__builtin_shufflevector(a.values, b.values, lane(i)...));
-#else
-  return V::of(__builtin_shuffle(a.values, b.values, typename V::Mask::Native{lane(i)...}));
-#endif
 }
 // Combines the lanes of each of `count` vectors, whose segments are those of one row each, until
 // one vector is left with the segments of all rows. The lanes of a row are combined as `join` does.
@@ -356,6 +362,14 @@ struct VectorFold {
       }
     }
   }
+  // Folds every second element: n of them, which fill whole vectors. Also reads the one after.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE void every_second(const char* at, std::int64_t n, Acc* acc) const {
+    std::int64_t done = 0;
+    *acc = join_vector(fold_vectors_here<Acc, M, bytes, 2>(map, combine, identity,
+                                                           reinterpret_cast<const M*>(at), n, done),
+                       combine);
+  }
   template <int bytes>
   OPGEN_ALWAYS_INLINE void columns(const char* const* rows, std::int64_t n, std::int64_t count,
                                    Acc* acc) const {
@@ -369,6 +383,7 @@ struct FoldFunctions {
                std::int64_t count, void* states);
   void (*columns)(const void* fold, const char* const* rows, std::int64_t n, std::int64_t count,
                   void* states);
+  void (*every_second)(const void* fold, const char* at, std::int64_t n, void* state);  // or null
 };
 
 }  // namespace detail
