@@ -203,10 +203,15 @@ TEST(the_same_bits_for_any_number_of_threads_and_without_opgen_kernels) {
   const auto finder = opgen::detail::fold_finder.load_acquire();
   CHECK(finder != nullptr);
   Tensor flat = uneven({kGrainSize * 9 + 17});
+  // Sums of doubles show in which order they are added, if the numbers have more bits than floats.
+  Tensor doubles = detail::to_dtype(flat, kDouble);
+  for (std::int64_t i = 0; i < doubles.numel(); ++i) doubles.data_ptr<double>()[i] /= 3;
   Tensor cube = uneven({70, 331, 130});
   std::vector<std::pair<Tensor, std::vector<std::int64_t>>> cases = {
       {flat, {0}},
       {strided(flat, {kGrainSize * 4}, {2}, 1), {0}},
+      {strided(doubles, {kGrainSize * 4}, {2}, 1), {0}},
+      {strided(doubles, {4, kGrainSize}, {kGrainSize * 2 + 7, 2}), {0, 1}},
       {cube, {0, 1, 2}},
       {permute(cube, {1, 2, 0}), {0, 1, 2}},
       {cube, {0}},

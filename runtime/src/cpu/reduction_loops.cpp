@@ -165,12 +165,17 @@ class Run {
     const std::int64_t bytes = loops_.state_size;
     char* leaf = levels.get(64 * bytes);
     const bool direct = rows_are_direct();
+    const bool halves = loops_.takes_every_second && plan_.row_stride == 2 * loops_.item;
     std::uint64_t leaves = 0;
     while (begin < end) {
       std::int64_t count = std::min(end - begin, plan_.row - begin % plan_.row);
       if (direct && (count > kBlock / 8 || count == end - begin)) {
         count = std::min(count, loops_.row_leaf);
         loops_.rows(plan_.locate(first, begin), count, 0, 1, begin, leaf);
+      } else if (halves && count > kBlock) {
+        // The same leaves as collected ones.
+        count = kBlock;
+        loops_.every_second(plan_.locate(first, begin), count, leaf);
       } else {
         count = std::min(end - begin, std::min(kBlock, loops_.row_leaf));
         char* row = block.get(count * loops_.loaded);

@@ -17,6 +17,8 @@ struct FoldRows {
                               std::int64_t count, void* states);
   OPGEN_ROWS static void columns(const void* fold, const char* const* rows, std::int64_t n,
                                  std::int64_t count, void* states);
+  OPGEN_ROWS static void every_second(const void* fold, const char* at, std::int64_t n,
+                                      void* state);
 };
 
 #ifdef OPGEN_ROWS_TARGET
@@ -34,6 +36,15 @@ OPGEN_ROWS void FoldRows<In, M, Combine, bytes>::columns(const void* fold, const
                                                          void* states) {
   const Fold held = *static_cast<const Fold*>(fold);
   held.template columns<bytes>(rows, n, count, static_cast<M*>(states));
+}
+// Of elements with 8 bytes, because collecting them takes longer than folding.
+template <class In, class M, class Combine, int bytes>
+OPGEN_ROWS void FoldRows<In, M, Combine, bytes>::every_second(const void* fold, const char* at,
+                                                              std::int64_t n, void* state) {
+  if constexpr (sizeof(In) == 8) {
+    const Fold held = *static_cast<const Fold*>(fold);
+    held.template every_second<bytes>(at, n, static_cast<M*>(state));
+  }
 }
 
 template struct FoldRows<float, float, SumOf, OPGEN_ROWS_BYTES>;

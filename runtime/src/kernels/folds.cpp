@@ -12,7 +12,8 @@ FoldFunctions functions_of(FoldKind kind) noexcept {
   const auto find = []<class Combine>(Combine) {
     return with_vectors([]<int bytes> {
       using Rows = FoldRows<In, M, Combine, bytes>;
-      return FoldFunctions{&Rows::rows, &Rows::columns};
+      return FoldFunctions{&Rows::rows, &Rows::columns,
+                           sizeof(In) == 8 ? &Rows::every_second : nullptr};
     });
   };
   switch (kind) {

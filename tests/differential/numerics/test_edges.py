@@ -34,6 +34,11 @@ AGREE = (
     "t.polygamma(1, t.tensor([float('inf'), -float('inf'), 1e300], dtype=t.float64))",
     "t.gelu(t.tensor([1.5e308, -1.5e308], dtype=t.float64))",
     "t.gelu(t.tensor([1e38, 3e38, -3e38]), approximate='tanh')",
+    *(
+        f"t.gelu(t.tensor([-float('inf')] * 17, dtype=t.{dtype}), approximate='{how}')"
+        for dtype in ("float32", "float64", "float16", "bfloat16")
+        for how in ("none", "tanh")
+    ),
     # No elements, or one.
     "t.std(t.empty(0), None, correction=-1)",
     "t.var(t.empty(0, 3), 0, correction=-1)",

@@ -125,9 +125,9 @@ FoldFunctions fold_functions() noexcept {
     }
   }
 #if OPGEN_LOOPS_AVX2
-  if (use_avx2()) return {&FoldLoops<Fold, 32>::rows, &FoldLoops<Fold, 32>::columns};
+  if (use_avx2()) return {&FoldLoops<Fold, 32>::rows, &FoldLoops<Fold, 32>::columns, nullptr};
 #endif
-  return {&FoldLoops<Fold, kAnyVector>::rows, &FoldLoops<Fold, kAnyVector>::columns};
+  return {&FoldLoops<Fold, kAnyVector>::rows, &FoldLoops<Fold, kAnyVector>::columns, nullptr};
 }
 
 // The part of ReductionLoops that depends on types: elements In in memory, M in rows, states State.
@@ -157,10 +157,15 @@ template <class Out, class In, class M, class Acc, class Fold, class Project>
 class VectorLoops final : public TypedLoops<In, M, Acc> {
  public:
   VectorLoops(const Fold& fold, const Project& project)
-      : TypedLoops<In, M, Acc>(kFoldRow, kColumnLeaf), fold_(fold), project_(project) {}
+      : TypedLoops<In, M, Acc>(kFoldRow, kColumnLeaf), fold_(fold), project_(project) {
+    this->takes_every_second = this->direct && loops_.every_second != nullptr;
+  }
   void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count, std::int64_t,
             void* states) const override {
     loops_.rows(&fold_, at, n, step, count, states);
+  }
+  void every_second(const char* at, std::int64_t n, void* state) const override {
+    loops_.every_second(&fold_, at, n, state);
   }
   void columns(const char* const* rows, std::int64_t n, std::int64_t count, std::int64_t,
                void* states) const override {

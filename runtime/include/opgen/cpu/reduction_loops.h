@@ -50,12 +50,16 @@ class ReductionLoops {
   bool direct;               // rows may lie where the elements are
   std::int64_t row_leaf;     // the most elements that `rows` folds into one state
   std::int64_t column_leaf;  // the most rows that `columns` folds
+  bool takes_every_second = false;
 
   // Collects n elements, `stride` bytes apart, in a row.
   virtual void load(void* to, const char* from, std::int64_t stride, std::int64_t n) const = 0;
   // Sets states[k] to the fold of the n > 0 elements at `at + k * step`.
   virtual void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count,
                     std::int64_t first, void* states) const = 0;
+  // If takes_every_second: folds n elements, a multiple of 64, which lie 2 * item bytes apart. May
+  // also read the element between the last one and the next.
+  virtual void every_second(const char* /*at*/, std::int64_t /*n*/, void* /*state*/) const {}
   // Sets states[k] to the fold of element k of n > 0 rows.
   virtual void columns(const char* const* rows, std::int64_t n, std::int64_t count,
                        std::int64_t first, void* states) const = 0;

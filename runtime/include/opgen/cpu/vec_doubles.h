@@ -536,7 +536,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> gelu(const Doubles<bytes>& x) noexcept {
   // As of floats; the lower tail at -|x| is erfc(|x| / sqrt(2)) / 2.
   const V t = min(V(38.7), detail::magnitude(x));
   const V half = t * V(0.5) * detail::scaled_erfc(t * V(0x1.6a09e667f3bcdp-1));
-  return select(x < V(0.0), V(-0.0), x) - detail::times_normal(half, t, 0.5);
+  return select(x < V(0.0), x * V(0.0), x) - detail::times_normal(half, t, 0.5);
 }
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> erfinv(const Doubles<bytes>& x) noexcept {

@@ -461,8 +461,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> erf(const Floats<bytes>& x) noexcept {
 }
 
 // x times the normal distribution function at x: x or -0, less |x| times the function's lower tail
-// at
-// -|x|, so that no digits cancel for negative x.
+// at -|x|, so that no digits cancel for negative x. NaN at -infinity, as in libtorch.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
   using V = Floats<bytes>;
@@ -480,7 +479,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
       detail::exp_tail_of(upper * upper_half, (t - upper) * (half + upper_half), shifted);
   const V ratio = t * (u * detail::polynomial(u, c));
   const V part = detail::scaled_down(multiply_add(ratio, tail, ratio), shifted);
-  return select(x < V(0.0f), V(-0.0f), x) - part;
+  return select(x < V(0.0f), x * V(0.0f), x) - part;
 }
 template <class T, int bytes>
 OPGEN_ALWAYS_INLINE Vec<T, bytes> gelu_tanh(const Vec<T, bytes>& x) noexcept {
@@ -569,7 +568,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu_of_half(const Floats<bytes>& x) noexcept 
   const V sum = multiply_add(square, factor, V(detail::kRounder));
   const V rest = multiply_add(square, factor, V(detail::kRounder) - sum);
   const V tail = t * (u * detail::polynomial(u, c)) * detail::polynomial(rest, power);
-  return select(x < V(0.0f), V(-0.0f), x) - detail::scaled_down(tail, sum.bits());
+  return select(x < V(0.0f), x * V(0.0f), x) - detail::scaled_down(tail, sum.bits());
 }
 
 namespace detail {

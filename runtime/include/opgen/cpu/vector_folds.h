@@ -88,11 +88,13 @@ namespace detail {
 // The bytes of a vector for any processor. Vectors of 32 bytes, which it has not, would be compared
 // element by element.
 inline constexpr int kAnyVector = 16;
-// Constants for folds along a row: the number of vectors of 32 bytes that accumulate independently
-// (or twice as many of 16 bytes, which are combined in the same order), the number
-// of steps of each before they are combined, and the length (in elements) of the longest row
-// that is not split in two. With these values, the sum of a million times 0.1f is wrong by one unit
-// in the last place, as in libtorch; with twice the steps or four times the length, by three.
+// Constants for folds along a row: the bytes of a vector and the number of vectors that accumulate
+// independently (or twice as many of 16 bytes, half as many of 64, which are combined in the same
+// order, so that sums have the same bits with each instruction set), the number of steps of each
+// before they are combined, and the length (in elements) of the longest row that is not split in
+// two. With these values, the sum of a million times 0.1f is wrong by one unit in the last place,
+// as in libtorch; with twice the steps or four times the length, by three.
+inline constexpr int kFoldBytes = 32;
 inline constexpr std::int64_t kFoldVectors = 8;
 inline constexpr std::int64_t kFoldSteps = 16;
 inline constexpr std::int64_t kFoldRow = 8192;
@@ -116,71 +118,6 @@ template <class T, std::int64_t count>
 struct VectorOf {
   typedef T type __attribute__((vector_size(count * std::int64_t(sizeof(T)))));
 };
-// A vector of M from adjacent elements of In, which is M or, for floats, BFloat16.
-template <class M, int bytes, class In>
-OPGEN_ALWAYS_INLINE Vec<M, bytes> load_vector(const In* from) {
-  using V = Vec<M, bytes>;
-  if constexpr (std::is_same_v<In, M>) {
-    return V::load(from);
-  } else {
-    static_assert(std::is_same_v<In, BFloat16> && std::is_same_v<M, float>);
-    using Bits32 = typename VectorOf<std::uint32_t, V::size>::type;
-    typename VectorOf<std::uint16_t, V::size>::type halves;
-    std::memcpy(&halves, from, sizeof halves);
-    const Bits32 words = __builtin_convertvector(halves, Bits32) << 16;
-    return V::of(__builtin_bit_cast(typename V::Native, words));
-  }
-}
-
-// Combines all of `parts` into parts[0].
-template <class T, std::int64_t count, class Combine>
-OPGEN_ALWAYS_INLINE void join(T (&parts)[count], const Combine& combine) {
-#pragma GCC unroll 5
-  for (std::int64_t width = count / 2; width > 0; width /= 2) {
-#pragma GCC unroll 16
-    for (std::int64_t k = 0; k < width; ++k) parts[k] = combine(parts[k], parts[k + width]);
-  }
-}
-
-// Folds the whole vectors of n adjacent elements, lane by lane. Sets `done` to the number of
-// elements that they hold. `map` and `combine` are functions of numbers and of vectors.
-template <class Acc, class M, int bytes, class In, class Map, class Combine>
-OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Combine& combine,
-                                                      Acc identity, const In* at, std::int64_t n,
-                                                      std::int64_t& done) {
-  using V = Vec<M, bytes>;
-  using A = Vec<Acc, bytes>;
-  constexpr std::int64_t chains = kFoldVectors * 32 / bytes;
-  constexpr std::int64_t step = chains * V::size;
-  constexpr std::int64_t line = 64;
-  A total(identity);
-  std::int64_t i = 0;
-  while (i + step <= n) {
-    A parts[chains];
-    const std::int64_t last = n - step + 1;
-    const std::int64_t end = i + kFoldSteps * step < last ? i + kFoldSteps * step : last;
-#pragma GCC unroll 16
-    for (std::int64_t k = 0; k < chains; ++k) {
-      parts[k] = map(load_vector<M, bytes>(at + i + k * V::size));
-    }
-    for (i += step; i < end; i += step) {
-      const char* ahead = reinterpret_cast<const char*>(at + i) + kFoldAhead;
-      for (std::int64_t k = 0; k < step * std::int64_t(sizeof(In)) / line; ++k) {
-        __builtin_prefetch(ahead + k * line);
-      }
-#pragma GCC unroll 16
-      for (std::int64_t k = 0; k < chains; ++k) {
-        parts[k] = combine(parts[k], A(map(load_vector<M, bytes>(at + i + k * V::size))));
-      }
-    }
-    join(parts, combine);
-    total = combine(total, parts[0]);
-  }
-  for (; i + V::size <= n; i += V::size)
-    total = combine(total, A(map(load_vector<M, bytes>(at + i))));
-  done = i;
-  return total;
-}
 // Returns half of each segment of `segment` lanes of a, the earlier or the later one, then those of
 // b.
 template <std::int64_t segment, bool later, class T, int bytes, std::size_t... i>
@@ -199,6 +136,102 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> halves_of(const Vec<T, bytes>& a, const Vec<T,
 #else
   return V::of(__builtin_shuffle(a.values, b.values, typename V::Mask::Native{lane(i)...}));
 #endif
+}
+// A vector of M from adjacent elements of In, which is M or, for floats, BFloat16; or, if spacing
+// is 2, from every second element of M. Then it also reads the element after the last one.
+template <class M, int bytes, std::int64_t spacing = 1, class In>
+OPGEN_ALWAYS_INLINE Vec<M, bytes> load_vector(const In* from) {
+  using V = Vec<M, bytes>;
+  if constexpr (spacing == 2) {
+    return halves_of<2, false>(V::load(from), V::load(from + V::size),
+                               std::make_index_sequence<static_cast<std::size_t>(V::size)>());
+  } else if constexpr (std::is_same_v<In, M>) {
+    return V::load(from);
+  } else {
+    static_assert(std::is_same_v<In, BFloat16> && std::is_same_v<M, float>);
+    using Bits32 = typename VectorOf<std::uint32_t, V::size>::type;
+    typename VectorOf<std::uint16_t, V::size>::type halves;
+    std::memcpy(&halves, from, sizeof halves);
+    const Bits32 words = __builtin_convertvector(halves, Bits32) << 16;
+    return V::of(__builtin_bit_cast(typename V::Native, words));
+  }
+}
+
+// Combines all of `parts` into the first `left`.
+template <std::int64_t left = 1, class T, std::int64_t count, class Combine>
+OPGEN_ALWAYS_INLINE void join(T (&parts)[count], const Combine& combine) {
+#pragma GCC unroll 5
+  for (std::int64_t width = count / 2; width >= left; width /= 2) {
+#pragma GCC unroll 16
+    for (std::int64_t k = 0; k < width; ++k) parts[k] = combine(parts[k], parts[k + width]);
+  }
+}
+
+// What vectors of `bytes` are folded into: at most kFoldBytes.
+template <class T, int bytes>
+using FoldedVector = Vec < T,
+      bytes<kFoldBytes ? bytes : kFoldBytes>;
+
+// Folds the whole vectors of kFoldBytes of n elements (see load_vector), lane by lane. Sets `done`
+// to the number of elements that they hold. `map` and `combine` are functions of numbers and of
+// vectors.
+template <class Acc, class M, int bytes, std::int64_t spacing = 1, class In, class Map,
+          class Combine>
+OPGEN_ALWAYS_INLINE FoldedVector<Acc, bytes> fold_vectors_here(const Map& map,
+                                                               const Combine& combine, Acc identity,
+                                                               const In* at, std::int64_t n,
+                                                               std::int64_t& done) {
+  using V = Vec<M, bytes>;
+  using A = Vec<Acc, bytes>;
+  using Last = FoldedVector<M, bytes>;
+  using Total = FoldedVector<Acc, bytes>;
+  constexpr std::int64_t chains = kFoldVectors * kFoldBytes / bytes;
+  constexpr std::int64_t step = chains * V::size;
+  constexpr std::int64_t line = 64;
+  // One vector of kFoldBytes.
+  constexpr std::int64_t width = kFoldBytes / std::int64_t(sizeof(Total));
+  Total totals[width];
+  for (Total& total : totals) total = Total(identity);
+  std::int64_t i = 0;
+  while (i + step <= n) {
+    A parts[chains];
+    const std::int64_t last = n - step + 1;
+    const std::int64_t end = i + kFoldSteps * step < last ? i + kFoldSteps * step : last;
+#pragma GCC unroll 16
+    for (std::int64_t k = 0; k < chains; ++k) {
+      parts[k] = map(load_vector<M, bytes, spacing>(at + (i + k * V::size) * spacing));
+    }
+    for (i += step; i < end; i += step) {
+      const char* ahead = reinterpret_cast<const char*>(at + i * spacing) + kFoldAhead;
+      for (std::int64_t k = 0; k < step * spacing * std::int64_t(sizeof(In)) / line; ++k) {
+        __builtin_prefetch(ahead + k * line);
+      }
+#pragma GCC unroll 16
+      for (std::int64_t k = 0; k < chains; ++k) {
+        parts[k] = combine(
+            parts[k], A(map(load_vector<M, bytes, spacing>(at + (i + k * V::size) * spacing))));
+      }
+    }
+    if constexpr (bytes > kFoldBytes) {
+      join(parts, combine);
+      Total halves[2];
+      std::memcpy(&halves, &parts[0].values, sizeof halves);
+      totals[0] = combine(totals[0], combine(halves[0], halves[1]));
+    } else {
+      join<width>(parts, combine);
+      for (std::int64_t k = 0; k < width; ++k) totals[k] = combine(totals[k], parts[k]);
+    }
+  }
+  for (; i + width * Last::size <= n; i += width * Last::size) {
+    for (std::int64_t k = 0; k < width; ++k) {
+      totals[k] = combine(
+          totals[k],
+          Total(map(load_vector<M, sizeof(Last), spacing>(at + (i + k * Last::size) * spacing))));
+    }
+  }
+  join(totals, combine);
+  done = i;
+  return totals[0];
 }
 // Combines the lanes of each of `count` vectors, whose segments are those of one row each, until
 // one vector is left with the segments of all rows. The lanes of a row are combined as `join` does.
@@ -247,7 +280,7 @@ template <class Acc, class M, int bytes, class Map, class Combine>
 OPGEN_ALWAYS_INLINE Acc fold_row_here(const Map& map, const Combine& combine, Acc identity,
                                       const M* at, std::int64_t n) {
   std::int64_t i = 0;
-  const Vec<Acc, bytes> total = fold_vectors_here<Acc, M, bytes>(map, combine, identity, at, n, i);
+  const auto total = fold_vectors_here<Acc, M, bytes>(map, combine, identity, at, n, i);
   Acc rest = identity;
   for (; i < n; ++i) rest = combine(rest, static_cast<Acc>(map(at[i])));
   return combine(join_vector(total, combine), rest);
@@ -324,7 +357,7 @@ struct VectorFold {
                                 std::int64_t count, Acc* acc) const {
     // Rows that are short take as long to combine the lanes as to fold: several rows do it
     // together.
-    using A = Vec<Acc, bytes>;
+    using A = FoldedVector<Acc, bytes>;
     // Lanes of fewer than four bytes cannot be moved so on any processor.
     constexpr std::int64_t together = sizeof(Acc) < 4 ? 1 : A::size < 8 ? A::size : 8;
     for (std::int64_t k = 0; k < count; k += together) {
@@ -356,6 +389,14 @@ struct VectorFold {
       }
     }
   }
+  // Folds every second element: n of them, which fill whole vectors. Also reads the one after.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE void every_second(const char* at, std::int64_t n, Acc* acc) const {
+    std::int64_t done = 0;
+    *acc = join_vector(fold_vectors_here<Acc, M, bytes, 2>(map, combine, identity,
+                                                           reinterpret_cast<const M*>(at), n, done),
+                       combine);
+  }
   template <int bytes>
   OPGEN_ALWAYS_INLINE void columns(const char* const* rows, std::int64_t n, std::int64_t count,
                                    Acc* acc) const {
@@ -369,6 +410,7 @@ struct FoldFunctions {
                std::int64_t count, void* states);
   void (*columns)(const void* fold, const char* const* rows, std::int64_t n, std::int64_t count,
                   void* states);
+  void (*every_second)(const void* fold, const char* at, std::int64_t n, void* state);  // or null
 };
 
 }  // namespace detail
