@@ -17,7 +17,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import first_line
-from opgen.verify.backends.base import Backend, Described
+from opgen.verify.backends import Backend
+from opgen.verify.backends.base import Described
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Array, Call, Place, TensorSpec, at, elements, places
 from opgen.verify.codes import NAMES

@@ -153,7 +153,7 @@ class JaxBackend(RuntimeBackend):
                 return [own(one) for one in value]
             if not self._is_array(value):
                 return value
-            return self._dense(np.asarray(value), str(value.dtype), value.shape)
+            return self._of_array(np.asarray(value), str(value.dtype), value.shape)
 
         def theirs(value: Any) -> Any:
             if isinstance(value, list | tuple):

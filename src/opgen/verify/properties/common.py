@@ -12,7 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
-from opgen.verify.backends.base import Backend
+from opgen.verify.backends import Backend
 from opgen.verify.caller import (
     PATTERNS,
     Caller,

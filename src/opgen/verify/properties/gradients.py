@@ -257,7 +257,7 @@ def _checked(case: Case, check: _Check, what: str) -> Iterator[Finding]:
                 why = why or NotApplicable(f"it says that it has none: {first_line(error)}")
                 continue
             if not is_comparison(error):
-                problem = case.backend.gradient_problem()
+                problem = case.backend.problem()
                 if problem:
                     raise NotTested(f"no gradient can be computed here: {problem}") from None
                 yield function.finding(f"the {what} fails: {_jacobians(error)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import functools
 import sys
@@ -60,12 +61,12 @@ def _copying(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 f"{label} keeps {before.described.storage_bytes} bytes of memory, of which it needs few"
             )
-        for what, copy in (
-            ("a deep copy", backend.copied),
+        for what, copied in (
+            ("a deep copy", copy.deepcopy),
             ("what is read from a pickle", backend.pickled),
         ):
             try:
-                after = case.caller.result(label, copy(value))
+                after = case.caller.result(label, copied(value))
             except Exception as error:
                 yield case.finding(f"{label} cannot be copied or pickled: {first_line(error)}")
             yield from case.unlike(f"{what}: ", [after], [before], exact=True, strides=True)

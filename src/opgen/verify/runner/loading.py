@@ -18,7 +18,7 @@ from opgen.model.registry import Registry
 from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load as load_registry
-from opgen.verify.backends.base import Backend
+from opgen.verify.backends import Backend
 from opgen.verify.backends.jax_backend import JaxBackend
 from opgen.verify.backends.runtime_backend import RuntimeBackend
 from opgen.verify.backends.torch_backend import TorchBackend
