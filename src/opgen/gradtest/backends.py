@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from math import prod
 from types import ModuleType
 from typing import Any
 
@@ -217,7 +215,8 @@ class PackageTensors(Tensors):
             wide = [x for value in values for x in (value, value)]
             return self._dense(wide, (*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
         if layout == "transposed":
-            turned = self._dense(_transposed(values, shape), shape[::-1], dtype)
+            # The order of elements does not matter: they are random.
+            turned = self._dense(values, shape[::-1], dtype)
             for i in range(len(shape)):
                 turned = self.module._C._movedim(turned, 0, len(shape) - 1 - i)
             return turned
@@ -289,13 +288,6 @@ def elements_of(nested: Any) -> Iterator[Any]:
             yield from elements_of(item)
     else:
         yield nested
-
-
-def _transposed(values: Sequence[Any], shape: Sequence[int]) -> list[Any]:
-    """Return elements in row-major order of `shape` in that of the reversed shape."""
-    strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
-    places = product(*map(range, reversed(shape)))
-    return [values[sum(i * s for i, s in zip(reversed(place), strides))] for place in places]
 
 
 def tensors_of(module: ModuleType) -> Tensors:

@@ -109,7 +109,7 @@ class _Learner(Struct):
         return [a for a in self.subject.inputs if a.type.is_tensor_like()]
 
     def _drawer(self, *plans: Plan) -> CallDrawer:
-        return CallDrawer(self.subject.inputs, self.subject.domain, self.choices, plans)
+        return CallDrawer(self.subject.inputs, self.choices, self.subject.domain, plans)
 
     def try_alike(self) -> None:
         """Draw calls whose tensors have one shape and dtype: of all plans, most operators accept this one."""
@@ -322,7 +322,7 @@ def _each_call(
 
     @st.composite
     def calls(draw: Callable[..., Any]) -> Call:
-        drawer = CallDrawer(subject.inputs, subject.domain, _Drawn(draw), plans)
+        drawer = CallDrawer(subject.inputs, _Drawn(draw), subject.domain, plans)
         return drawer.draw(only_known=True)[0]
 
     @hypothesis.seed(seed)
@@ -355,29 +355,28 @@ class _Fails(Exception):
     """A drawn call violates the property that is being shrunk."""
 
 
-def shrunk(
+def shrink(
     subject: Subject,
     plans: Sequence[Plan],
     count: int,
     seed: int,
     fails: Callable[[Call], bool],
     most: int,
-) -> Iterator[Call]:
-    """Yield calls of which `fails` returns True, each simpler than the last: the last one is minimal.
+) -> None:
+    """Look for a call of which `fails` returns True, and for simpler ones: the last of them is minimal.
 
     The calls are drawn as by `drawn_calls` with the same seed. After the first call that fails, at most `most` others
     are tried.
     """
-    found: list[Call] = []
-    left = most
+    left: int | None = None
 
     def search(call: Call) -> None:
         nonlocal left
-        left -= bool(found)
-        is_failing = left >= 0 and fails(call)
+        left = left and left - 1
+        is_failing = left != 0 and fails(call)
         round_as_usual()
         if is_failing:
-            found.append(call)
+            left = left or most + 1
             raise _Fails
 
     try:
@@ -388,4 +387,3 @@ def shrunk(
         # Hypothesis reports calls that fail only sometimes.
         if not type(error).__module__.startswith("hypothesis"):
             raise
-    yield from found

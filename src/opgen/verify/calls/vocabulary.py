@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
-from opgen.gradtest.drawing import RANKS, SHAPES, Choices, Drawer, Making, Plan, Vocabulary
+from opgen.gradtest.drawing import RANKS, SHAPES, Choices, Drawer, Making, Plan
 from opgen.model.domains import Between, Domain
 from opgen.model.function_schema import Argument
 from opgen.model.types import BaseTy, BaseType
@@ -271,39 +270,24 @@ def spec_of(value: Any) -> Any:
 class CallDrawer(Drawer):
     """Draws calls of one operator as plain data."""
 
-    def __init__(
-        self,
-        arguments: Sequence[Argument],
-        domain: Domain,
-        choices: Choices,
-        accepted: Sequence[Plan] = (),
-    ) -> None:
-        self._uniform = False
-        self._required_dtypes: Mapping[str, Sequence[str]] = {}
-        vocabulary = Vocabulary(
-            tensors=self._tensor_words,
-            shapes=(*SHAPES, *_LETTERS),
-            ints=("small", "small", "one", "dimension", "size", "negative"),
-            numbers=("positive", "positive", "any", "integer"),
-            lists=("sizes", "dimensions", "small", "ones", "base", "base"),
-            others=_OTHERS,
-        )
-        super().__init__(arguments, choices, vocabulary, self._begin, domain, accepted)
+    shapes = (*SHAPES, *_LETTERS)
+    ints: tuple[str, ...] = ("small", "small", "one", "dimension", "size", "negative")
+    numbers = ("positive", "positive", "any", "integer")
+    lists = ("sizes", "dimensions", "small", "ones", "base", "base")
+    others = _OTHERS
+    # Whether all tensors have the main dtype, and what refusals ask for.
+    _uniform = False
+    _required_dtypes: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def follow(self, requirements: Requirements) -> None:
         """Draw what refusals ask for."""
         self._required_dtypes = requirements.dtypes
-        known = self.vocabulary
-        wanted = {name: " ".join(words) for name, words in requirements.shapes.items()}
-        ints = (
-            tuple(w for w in known.ints if w != "negative")
-            if requirements.no_negatives
-            else known.ints
-        )
-        self.vocabulary = replace(known, wanted=wanted, ints=ints)
+        self.wanted = {name: " ".join(words) for name, words in requirements.shapes.items()}
+        every = type(self).ints
+        self.ints = tuple(w for w in every if w != "negative" or not requirements.no_negatives)
 
-    def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
-        name = argument.name
+    def tensor_words(self, argument: Argument) -> tuple[str, ...]:
+        name, choices = argument.name, self.choices
         dtypes: tuple[str, ...] = _DTYPES
         if wanted := self._required_dtypes.get(name):
             return (choices.choice(wanted), choices.choice(_KINDS))
@@ -313,7 +297,7 @@ class CallDrawer(Drawer):
             dtypes = ("main",)
         return (choices.choice(dtypes), choices.choice(_KINDS))
 
-    def _begin(self, plan: Plan) -> SpecDraw:
+    def begin(self, plan: Plan) -> SpecDraw:
         dtypes = self.domain.dtypes or _MAIN
         # The dtype is part of a plan, under a name that no argument has.
         dtype = plan["*"][0] if "*" in plan else self.choices.choice(dtypes)
