@@ -59,7 +59,8 @@ def at(call: Mapping[str, Any], place: Place) -> Any:
 
 
 def each(f: Callable[[Any], Any], value: Any) -> Any:
-    return [f(v) for v in value] if isinstance(value, list) else f(value)
+    """Return what a function returns for a value, or for each one of a list."""
+    return [f(v) for v in value] if isinstance(value, list | tuple) else f(value)
 
 
 def by_position(names: Sequence[str], given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -184,10 +184,9 @@ class _Learner(Struct):
 
     def vary_dtypes(self, count: int) -> None:
         """Draw every dtype of the plans that were accepted most."""
-        known = {text: self.kept[text] for text in self._reliable()}
-        for text in sorted(known, key=lambda text: -self.taken[text])[:count]:
+        for text in sorted(self._reliable(), key=lambda text: -self.taken[text])[:count]:
             for dtype in self.subject.domain.dtypes or DTYPES:
-                plan = {**known[text], "*": (dtype,)}
+                plan = {**self.kept[text], "*": (dtype,)}
                 self._attempt(*self._drawer(plan).draw(only_known=True))
 
     def result(self) -> Learned:
@@ -195,15 +194,12 @@ class _Learner(Struct):
         return self.found
 
     def _is_enough(self, effort: Effort) -> bool:
-        if self.number >= effort.most:
+        if self.number >= effort.most or (self.last is not None and self.number >= self.last):
             return True
-        if self.last is not None and self.number >= self.last:
-            return True
-        if self.number < effort.least:
-            return False
-        if self.kept and self.number - self.latest >= effort.patience:
-            return True
-        return len(self._reliable()) >= effort.plans
+        is_tired = self.kept and self.number - self.latest >= effort.patience
+        return self.number >= effort.least and (
+            bool(is_tired) or len(self._reliable()) >= effort.plans
+        )
 
     def _is_hard(self) -> bool:
         """Whether few calls are accepted, perhaps by chance."""
@@ -240,7 +236,8 @@ class _Learner(Struct):
             return True
         if self._is_hard():
             self.requirements.hear(outcome.message, call, [a.name for a in self._tensors()])
-        reason = reason_of(outcome.message)
+        # Equal reasons are counted together.
+        reason = _NUMBERS.sub("…", outcome.message)[:160]
         found.reasons[reason] += 1
         if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:
             found.refused.append((call, outcome.message))
@@ -262,11 +259,6 @@ def _combinations(names: Sequence[str]) -> Iterator[frozenset[str]]:
     for name in names:
         yield frozenset([name])
         yield frozenset(names) - {name}
-
-
-def reason_of(message: str) -> str:
-    """Return a message without its numbers, so that equal reasons are counted together."""
-    return _NUMBERS.sub("…", message)[:160]
 
 
 class _Drawn(Choices):

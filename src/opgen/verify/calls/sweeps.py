@@ -53,13 +53,8 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
         if spec.is_integer and spec.count and spec.dtype != "uint8" and is_free:
             # The last index is the first one that is out of range.
             for number in [n for size in sizes for n in (size, -size - 1)][:6]:
-                yield put(
-                    call,
-                    place,
-                    explicit(
-                        spec, np.append(elements(spec).ravel()[:-1], number).reshape(spec.shape)
-                    ),
-                )
+                numbers = np.append(elements(spec).ravel()[:-1], number)
+                yield put(call, place, explicit(spec, numbers.reshape(spec.shape)))
     yield from with_special_numbers(subject, call)
 
 
@@ -73,14 +68,10 @@ def _uneven(call: Call, name: str) -> Iterator[Call]:
         yield {**call, **{n: call[n][:1] for n in names}}
         for size in (1, 0):
             for place in (0, 1):
-                yield {
-                    **call,
-                    **three,
-                    **{
-                        n: [_cut(v, size) if i == place else v for i, v in enumerate(three[n])]
-                        for n in names
-                    },
-                }
+                cut = {n: list(three[n]) for n in names}
+                for values in cut.values():
+                    values[place] = _cut(values[place], size)
+                yield {**call, **three, **cut}
 
 
 def _cut(value: Any, size: int) -> Any:

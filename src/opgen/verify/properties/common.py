@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from math import prod as product
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
+from opgen.gradtest.calls import each
 from opgen.model.types import BaseTy
-from opgen.verify.backends import Backend
 from opgen.verify.caller import (
     PATTERNS,
     Caller,
@@ -31,11 +32,9 @@ from opgen.verify.calls.specs import (
     Fill,
     Place,
     TensorSpec,
-    at,
     changed,
     each_tensor,
     elements,
-    places,
     tensors,
 )
 from opgen.verify.memory.guard import Guard
@@ -93,36 +92,27 @@ def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
         shape = tuple(sizes.get(size, size) for size in spec.shape)
         if spec.values is None or shape == spec.shape:
             return replace(spec, shape=shape, layout=None)
-        numbers = elements(spec)
         # Repeat or cut the elements, so that they stay in their domain.
-        for axis, size in enumerate(shape):
-            numbers = (
-                np.take(numbers, np.arange(size) % max(numbers.shape[axis], 1), axis)
-                if (numbers.shape[axis])
-                else np.zeros(shape, numbers.dtype)
-            )
-        return explicit(spec, numbers)
+        numbers = elements(spec)
+        kept = (np.arange(size) % max(old, 1) for size, old in zip(shape, spec.shape))
+        made = numbers[np.ix_(*kept)] if numbers.size else np.zeros(shape, numbers.dtype)
+        return explicit(spec, made)
 
     return each_tensor(call, resized)
 
 
 def with_other_numbers(call: Mapping[str, Any]) -> Call:
     """Return the call with other floating-point numbers."""
-    return {name: _other_number(value) for name, value in call.items()}
 
+    def other(value: Any) -> Any:
+        return value + 0.25 if isinstance(value, float) else value
 
-def _other_number(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_other_number(item) for item in value]
-    return value + 0.25 if isinstance(value, float) else value
+    return {name: each(other, value) for name, value in call.items()}
 
 
 def sizes_of(call: Mapping[str, Any]) -> list[int]:
     """Return the sizes above 1 that tensors of the call have, each once."""
-    found: dict[int, None] = {}
-    for place in places(call):
-        found.update(dict.fromkeys(size for size in at(call, place).shape if size > 1))
-    return list(found)
+    return list(dict.fromkeys(size for s in tensors(call) for size in s.shape if size > 1))
 
 
 def names_of_layouts(found: Iterable[TensorSpec]) -> list[str]:
@@ -212,7 +202,7 @@ def _with_elements(case: Case, elements_: int) -> Call | None:
     [9, 1] and [1, 9] grows as the square.
     """
     call = case.call
-    shapes = [at(call, place).shape for place in places(call)]
+    shapes = [spec.shape for spec in tensors(call)]
     known = {size for shape in shapes for size in shape}
     shapes += [r.described.shape for r in case.base.results if r.described is not None]
     largest = max(shapes, key=product, default=())
@@ -223,9 +213,8 @@ def _with_elements(case: Case, elements_: int) -> Call | None:
     power = sum(size == chosen for size in largest)
     rest = product(largest) / chosen**power
     size = max(math.ceil((elements_ / rest) ** (1 / power)), chosen)
-    if any(
-        product([size if s == chosen else s for s in shape]) > 8 * elements_ for shape in shapes
-    ):
+    grown_shapes = ([size if s == chosen else s for s in shape] for shape in shapes)
+    if any(product(shape) > 8 * elements_ for shape in grown_shapes):
         return None
     return with_sizes(call, {chosen: size})
 
@@ -245,13 +234,11 @@ def with_outs(caller: Caller, subject: Subject, call: Mapping[str, Any]) -> Call
         raise NotTested(f"the functional variant refuses it: {found.message}")
     returned = [found.returned] if len(functional.schema.returns) == 1 else list(found.returned)
     for index, (name, value) in enumerate(zip(subject.outs, returned)):
-        made[name] = _like(caller, value, Fill(index + 1, 5, 6))
+        made[name] = each(partial(_like, caller, Fill(index + 1, 5, 6)), value)
     return made
 
 
-def _like(caller: Caller, value: Any, fill: Fill) -> Any:
-    if isinstance(value, list | tuple):
-        return [_like(caller, item, fill) for item in value]
+def _like(caller: Caller, fill: Fill, value: Any) -> Any:
     if not caller.backend.is_tensor(value):
         raise NotTested("the result is no tensor")
     described = caller.backend.describe(value)
@@ -267,37 +254,27 @@ def program_of(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any]]:
     subject, backend = case.subject, case.backend
     given = case.caller.build(call)
     symbolic = {a.name for a in subject.arguments if a.type.is_base_ty_like(BaseTy.SymInt)}
-    names = [
-        name
-        for name, value in given.items()
-        if (name in symbolic and _is_integer(value)) or _holds_tensors(backend, value)
-    ]
-    constant = {name: value for name, value in given.items() if name not in names}
-    written = [name for name in subject.written if name in names]
 
-    def program(*inputs: Any) -> Any:
-        made = dict(zip(names, inputs))
+    def is_input(name: str, value: Any) -> bool:
+        values = value if isinstance(value, list) else [value]
+        has_integers = name in symbolic and all(type(item) is int for item in values)
+        return has_integers or (bool(values) and all(map(backend.is_tensor, values)))
+
+    inputs = {name: value for name, value in given.items() if is_input(name, value)}
+    written = [name for name in subject.written if name in inputs]
+
+    def program(*values: Any) -> Any:
+        # torch.compile traces this.
+        made = dict(zip(inputs, values))
         for name in written:
-            value = made[name]
-            made[name] = [t.clone() for t in value] if isinstance(value, list) else value.clone()
-        returned = subject.call({**made, **constant})
+            made[name] = each(lambda t: t.clone(), made[name])
+        returned = subject.call({**given, **made})
         found = [v for _, v in leaves(subject, returned) if backend.is_tensor(v)]
         for name in written:
-            value = made[name]
-            found += value if isinstance(value, list) else [value]
+            found += made[name] if isinstance(made[name], list) else [made[name]]
         return tuple(found)
 
-    return program, [given[name] for name in names]
-
-
-def _is_integer(value: Any) -> bool:
-    return all(map(_is_integer, value)) if isinstance(value, list) else type(value) is int
-
-
-def _holds_tensors(backend: Backend, value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(backend.is_tensor(item) for item in value)
-    return backend.is_tensor(value)
+    return program, list(inputs.values())
 
 
 def has_differentiable(call: Call) -> bool:

@@ -77,11 +77,10 @@ def _undeclared_write(case: Case) -> Iterator[Finding]:
 def _write_between(case: Case) -> Iterator[Finding]:
     for how, call, name, changes in _observed(case):
         if changes.between is not None:
-            yield case.finding(
+            text = (
                 f"writes byte {changes.between} of the storage of {name} ({how}), which is part of "
-                "none of its elements",
-                call,
             )
+            yield case.finding(f"{text}none of its elements", call)
 
 
 def _write_beyond(case: Case) -> Iterator[Finding]:
@@ -90,14 +89,12 @@ def _write_beyond(case: Case) -> Iterator[Finding]:
             side = "before" if changes.beyond < 0 else "behind"
             text = f"writes byte {abs(changes.beyond)} {side} the storage of {name} ({how})"
             yield case.finding(text, call)
-    guard = case.caller.guard
-    if guard is None:
-        return
-    kept = case.run(watch=True)
-    text_ = guard.check()
-    del kept
-    if text_ is not None:
-        yield case.finding(f"writes {text_} that it has allocated")
+    if guard := case.caller.guard:
+        # Its results live until memory is checked.
+        kept = case.run(watch=True)
+        if written := guard.check():
+            yield case.finding(f"writes {written} that it has allocated")
+        del kept
 
 
 def _read_beyond(case: Case) -> Iterator[Finding]:
@@ -166,9 +163,8 @@ def _sharing(one: Described, other: Described) -> bool:
     return one.storage != 0 and one.storage == other.storage
 
 
-def _arguments(case: Case, outcome: Outcome) -> Iterator[tuple[Place, Described]]:
-    for place, _ in case.tensors():
-        yield place, case.backend.describe(at(outcome.given, place))
+def _arguments(case: Case, outcome: Outcome) -> list[tuple[Place, Described]]:
+    return [(place, case.backend.describe(at(outcome.given, place))) for place, _ in case.tensors()]
 
 
 def _letters(annotation: Any) -> set[str]:
@@ -184,7 +180,7 @@ def _undeclared_alias(case: Case) -> Iterator[Finding]:
         if found.error is not None:
             continue
         yield from _shared_by_results(case, call, found)
-        given = list(_arguments(case, found))
+        given = _arguments(case, found)
         for _, allowed, described in _results(case, found):
             for place, argument in given if described.storage_bytes else ():
                 permitted = "*" in allowed or (allowed & annotations[place[0]])
@@ -214,10 +210,8 @@ def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Findi
         return
     seen: dict[int, str] = {}
     for label, value in leaves(case.subject, found.returned):
-        if not case.backend.is_tensor(value):
-            continue
-        described = case.backend.describe(value)
-        if described.storage == 0 or described.storage_bytes == 0 or 0 in described.shape:
+        described = case.backend.describe(value) if case.backend.is_tensor(value) else None
+        if not described or not described.storage * described.storage_bytes or 0 in described.shape:
             continue
         if described.storage in seen:
             yield case.finding(
@@ -229,14 +223,9 @@ def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Findi
 
 def _with_simple_numbers(case: Case) -> Call:
     """Return the call with the numbers for which there may be nothing to do: 1 for floats, and the whole size."""
-    made: Call = dict(case.call)
     largest = max((s.shape[0] for _, s in case.tensors() if s.shape), default=1)
-    for name, value in case.call.items():
-        if isinstance(value, float):
-            made[name] = 1.0
-        elif isinstance(value, int) and not isinstance(value, bool):
-            made[name] = largest
-    return made
+    simple: dict[type, Any] = {float: 1.0, int: largest}
+    return {name: simple.get(type(value), value) for name, value in case.call.items()}
 
 
 def _missing_alias(case: Case) -> Iterator[Finding]:
@@ -248,7 +237,7 @@ def _missing_alias(case: Case) -> Iterator[Finding]:
         found = case.run(call, "block")
         if found.error is not None:
             continue
-        given = list(_arguments(case, found))
+        given = _arguments(case, found)
         for index, letters, described in _results(case, found):
             bases = [
                 (place, d)
@@ -337,12 +326,11 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
 
 def _exception_safe(case: Case) -> Iterator[Finding]:
     yield from keeps_settings(case)
-    shapes: dict[Place, Any] = {}
+    shapes: dict[Place, Described] = {}
 
     def look(outcome: Outcome) -> None:
         remember(outcome)
-        for place, _ in case.tensors():
-            shapes[place] = case.backend.describe(at(outcome.given, place))
+        shapes.update(_arguments(case, outcome))
 
     found = case.run(how="block", prepare=look)
     if found.error is None:
@@ -351,16 +339,12 @@ def _exception_safe(case: Case) -> Iterator[Finding]:
         if place[0] in case.subject.outs:
             # As in PyTorch, what out= contains after a failure is not specified.
             continue
-        changes = block.changes()
+        changes, text = block.changes(), f"refuses the call ({found.message}), after it has"
         if changes.elements or changes.between is not None:
-            yield case.finding(
-                f"refuses the call ({found.message}), after it has written {place_text(place)}"
-            )
+            yield case.finding(f"{text} written {place_text(place)}")
         now = case.backend.describe(at(found.given, place))
         if (now.shape, now.strides) != (shapes[place].shape, shapes[place].strides):
-            yield case.finding(
-                f"refuses the call ({found.message}), after it has resized {place_text(place)}"
-            )
+            yield case.finding(f"{text} resized {place_text(place)}")
 
 
 PROPERTIES = (

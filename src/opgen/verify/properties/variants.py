@@ -17,7 +17,6 @@ from opgen.verify.caller import (
     NotTested,
     Outcome,
     Property,
-    Result,
     Run,
     differ,
     wrong_elements,
@@ -65,10 +64,9 @@ _RESHAPING = ("resize", "set_", "swap", "as_strided", "detach")
 
 def _functional(case: Case) -> Outcome:
     """Return what the functional variant does in the same call."""
-    functional = case.subject.functional
-    assert functional is not None
+    assert case.subject.functional is not None
     call = {n: v for n, v in case.call.items() if n not in case.subject.outs}
-    found = case.caller.run(functional, call)
+    found = case.caller.run(case.subject.functional, call)
     if found.error is not None:
         raise NotTested(f"the functional variant refuses it: {found.message}")
     return found
@@ -79,42 +77,32 @@ def _inplace_agrees(case: Case) -> Iterator[Finding]:
         raise NotApplicable("its elements are not specified")
     expected = _functional(case).results
     found = case.base.results if case.subject.schema.returns else case.base.written
-    same = [
-        (a.described and (a.described.shape, a.described.dtype))
-        == (b.described and (b.described.shape, b.described.dtype))
-        for a, b in zip(found, expected)
-    ]
-    if not all(same):
+    kinds = (
+        [r.described and (r.described.shape, r.described.dtype) for r in results]
+        for results in zip(found, expected)
+    )
+    if any(one != other for one, other in kinds):
         raise NotApplicable("the functional variant returns another shape or dtype")
-    found = tuple(_labelled(found, "self"))
+    if len(found) == 1:
+        found = (replace(found[0], label="self"),)
     runs = _beside_functional(case, "in place", case.call)
     yield from case.unlike("in place, ", found, expected[: len(found)], *runs)
-    if wrong := _signs_differ(found, expected):
-        yield case.finding(f"in place, {wrong}", *runs)
-
-
-def _signs_differ(found: Sequence[Result], expected: Sequence[Result]) -> str | None:
-    """Return which zero has another sign, if all other numbers are the same bits: both compute in one order."""
     for one, other in zip(found, expected):
         a, b = one.elements, other.elements
         if a is None or b is None or a.dtype.kind != "f" or differ([one], [other], exact=True):
             continue
+        # All other numbers are the same bits: both compute in one order.
         wrong = (np.signbit(a) != np.signbit(b)) & (a == 0)
         if wrong.any():
             place = [int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), a.shape)]
-            return f"element {place} of {one.label} is a zero of another sign"
-    return None
+            text = f"in place, element {place} of {one.label} is a zero of another sign"
+            yield case.finding(text, *runs)
 
 
 def _beside_functional(case: Case, how: str, call: Call) -> tuple[Run, Run]:
     """Return a call, and the same one of the functional variant."""
-    functional = case.subject.functional
-    assert functional is not None
-    return Run(how, call), Run("functional", call, functional.spelling)
-
-
-def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:
-    return [replace(r, label=label if len(results) == 1 else r.label) for r in results]
+    assert case.subject.functional is not None
+    return Run(how, call), Run("functional", call, case.subject.functional.spelling)
 
 
 def _outs(case: Case) -> list[tuple[Place, TensorSpec]]:
@@ -193,36 +181,36 @@ def _out_resizes(case: Case) -> Iterator[Finding]:
         raise NotApplicable("it refuses out arguments of another shape")
 
 
-def _says_resized(found: Outcome) -> bool:
-    return any("resize" in text for text in found.warned)
-
-
 def _out_warns(case: Case) -> Iterator[Finding]:
-    right = case.run(warn=True)
-    if right.error is None and _says_resized(right):
-        yield case.finding("warns of a resize, although out has the right shape")
     empty = _reshaped_outs(case, "without elements")
-    found = case.run(empty, warn=True)
-    if found.error is None and _says_resized(found):
-        yield case.finding("warns of the resize of an out without elements", empty)
     other = _reshaped_outs(case, "of another shape")
-    found = case.run(other, warn=True)
-    if found.error is not None:
-        raise NotApplicable("it refuses out arguments of another shape")
-    resized = any(
-        result.described is not None and result.described.shape != at(other, place).shape
-        for result, (place, _) in zip(found.written, _outs(case))
-    )
-    if resized and not _says_resized(found):
-        yield case.finding("resizes an out that has elements, without a warning", other)
+    for call, text in (
+        (case.call, "warns of a resize, although out has the right shape"),
+        (empty, "warns of the resize of an out without elements"),
+        (other, "resizes an out that has elements, without a warning"),
+    ):
+        found = case.run(call, warn=True)
+        says_resized = any("resize" in warning for warning in found.warned)
+        if call is not other:
+            if found.error is None and says_resized:
+                yield case.finding(text, call)
+            continue
+        if found.error is not None:
+            raise NotApplicable("it refuses out arguments of another shape")
+        resized = any(
+            result.described is not None and result.described.shape != at(other, place).shape
+            for result, (place, _) in zip(found.written, _outs(case))
+        )
+        if resized and not says_resized:
+            yield case.finding(text, call)
 
 
-def _refused_dtype(dtype: str) -> str | None:
-    if dtype in COMPLEX:
-        return "float32"
-    if dtype in FLOATS:
-        return "int64"
-    return "bool" if dtype in INTEGERS else None
+# Dtypes of out= that results of a dtype cannot be written to.
+_REFUSED_DTYPES = {
+    **dict.fromkeys(COMPLEX, "float32"),
+    **dict.fromkeys(FLOATS, "int64"),
+    **dict.fromkeys(INTEGERS, "bool"),
+}
 
 
 def _out_refuses(case: Case) -> Iterator[Finding]:
@@ -231,7 +219,7 @@ def _out_refuses(case: Case) -> Iterator[Finding]:
     outs = _outs(case)
     tried = False
     for place, spec in outs:
-        dtype = _refused_dtype(spec.dtype)
+        dtype = _REFUSED_DTYPES.get(spec.dtype)
         if dtype is None:
             continue
         tried = True
@@ -278,16 +266,11 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             with np.errstate(all="ignore"):
                 numbers = other.elements.astype(one.elements.dtype)
             narrow = replace(other, described=one.described, elements=numbers)
-            coarse = "float16" if dtype == "float16" else spec.dtype
-            wrong = wrong_elements(one.elements, numbers, _coarser(dtype, coarse))
-            if wrong.any():
+            # The dtype with fewer digits.
+            coarse = max(dtype, spec.dtype, key=lambda d: EPSILONS.get(d, 0.0))
+            if wrong_elements(one.elements, numbers, coarse).any():
                 text = differ([one], [narrow]) or "its elements are wrong"
                 yield case.finding(f"out of {dtype}: {text}", call)
-
-
-def _coarser(one: str, other: str) -> str:
-    """Return the dtype with fewer digits."""
-    return max(one, other, key=lambda dtype: EPSILONS.get(dtype, 0.0))
 
 
 def _out_keeps(case: Case) -> Iterator[Finding]:
