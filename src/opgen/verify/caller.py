@@ -171,8 +171,8 @@ def significant(described: Described) -> tuple[int, ...]:
 
 
 def _same_values(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float) and one != one:
-        return other != other
+    if one != one:
+        return bool(other != other)
     if isinstance(one, float | complex) and isinstance(other, float | complex):
         return bool(abs(one - other) <= 1e-6 * max(abs(one), abs(other), 1))
     return bool(one == other)

@@ -138,7 +138,10 @@ class RuntimeBackend(BaseBackend, PackageTensors):
         found: Array = np.asarray(tensor.detach())
         return found
 
-    # Around calls.
+    # Around calls, and gradients.
+
+    def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
+        self.check_second(function, list(inputs), forward=False)
 
     def seed(self, seed: int) -> None:
         self.module.manual_seed(seed)

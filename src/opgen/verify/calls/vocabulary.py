@@ -67,16 +67,13 @@ class Requirements(Struct):
         named = [name for name in arguments if re.search(rf"\b{name}(?:_[a-z])?\b", text)]
         if _SAME.search(text):
             self.dtypes.update(dict.fromkeys(named, ("main",)))
-            return
-        if outside := _RANGE.search(message):
+        elif outside := _RANGE.search(message):
             # The kernel asks for the size of a dimension that some tensor lacks.
             rank, wanted = int(outside[1]), int(outside[2]) + 1
             self._want_rank(_first(call, arguments, lambda spec: len(spec.shape) == rank), wanted)
-            return
-        if dtypes := tuple(_DTYPE.findall(text)):
+        elif dtypes := tuple(_DTYPE.findall(text)):
             self.dtypes.update(dict.fromkeys(named, dtypes))
-            return
-        if size := _SIZE.search(text):
+        elif size := _SIZE.search(text):
             self._want_size(named, call, arguments, int(size[2]), size[1])
         elif named and _WANTED.search(text) and (shape := _SHAPE.search(text)):
             words = tuple("_".join(word.split()) for word in shape[1].split(","))
@@ -201,17 +198,16 @@ class SpecDraw(Making):
 
     def integers(self, *shape: int, below: int, low: int = 0) -> Any:
         """Return an array of integers from `low` to `below` - 1: indices."""
-        generator = np.random.default_rng(self._next_seed())
-        return generator.integers(low, max(below, low + 1), shape)
+        numbers = np.random.default_rng(self._next_seed())
+        return numbers.integers(low, max(below, low + 1), shape)
 
     # What drawers call.
 
     def size(self, letter: str) -> int:
         """Return the size that a letter stands for in this call. A number stands for itself."""
-        if letter.isdigit():
-            return int(letter)
         if letter not in self._sizes:
-            self._sizes[letter] = self.choices.choice(_SIZES)
+            is_number = letter.isdigit()
+            self._sizes[letter] = int(letter) if is_number else self.choices.choice(_SIZES)
         return self._sizes[letter]
 
     def tensor_of(
@@ -235,9 +231,7 @@ class SpecDraw(Making):
             return Named("dtype", self.dtype if word == "main" else word)
         if type.name in _NAMED:
             return Named(_NAMED[type.name], word)
-        if type.name is BaseTy.complex:
-            return self.choices.number(-2, 2)
-        return word
+        return self.choices.number(-2, 2) if type.name is BaseTy.complex else word
 
     def _next_seed(self) -> int:
         self._count += 1

@@ -144,8 +144,9 @@ class Worker:
 
     def _prepare(self) -> None:
         """Do once what each process would do: import what checks import on first use, which is most of PyTorch."""
-        modules = [name for p in self.properties for name in p.imports]
-        for name in dict.fromkeys(modules if self.backend.kind == "torch" else ()):
+        self.is_ready = True
+        properties = self.properties if self.backend.kind == "torch" else []
+        for name in dict.fromkeys(name for p in properties for name in p.imports):
             # A release that does not have it imports something else, later.
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
@@ -162,7 +163,6 @@ class Worker:
         """Verify all overloads of a group."""
         if not self.is_ready:
             self._prepare()
-            self.is_ready = True
         members = self.groups[group]
         self.crashes = []
         self.reports = {
