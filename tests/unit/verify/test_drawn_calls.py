@@ -22,7 +22,6 @@ from opgen.verify.backends.base import Described
 from opgen.verify.backends.torch_backend import TorchBackend, parsed
 from opgen.verify.caller import Caller, Finding, Outcome, Run
 from opgen.verify.calls.learning import Effort, drawn_calls, learn, shrink
-from opgen.verify.calls.mistakes import with_mistakes
 from opgen.verify.calls.programs import program
 from opgen.verify.calls.specs import (
     DTYPES,
@@ -33,7 +32,7 @@ from opgen.verify.calls.specs import (
     elements,
     gapped,
 )
-from opgen.verify.calls.sweeps import swept
+from opgen.verify.calls.sweeps import swept, with_mistakes
 from opgen.verify.properties.common import with_outs
 from opgen.verify.runner.examination import PLANS
 from opgen.verify.runner.messages import Request

@@ -1,4 +1,4 @@
-"""Change a call that is accepted so that it meets what kernels get wrong: sizes near vectors, special numbers, flags."""
+"""Change a call that is accepted so that it meets what kernels get wrong: sizes near vectors, special numbers, flags, mistakes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from opgen.model.types import BaseTy, ListType
 from opgen.verify.calls.specs import Call, TensorSpec, at, each_tensor, elements, places, put
-from opgen.verify.properties.common import explicit, with_sizes
+from opgen.verify.properties.common import as_dtype, explicit, with_sizes
 from opgen.verify.subjects import Subject
 
 # Whole vectors of 4, 8, 16 and 32 elements, and one more or less; and one that is large.
@@ -130,3 +130,62 @@ def _with_numbers(spec: TensorSpec, numbers: tuple[float, ...], shift: int) -> T
     for index, number in enumerate(numbers[: len(flat)]):
         flat[-1 - (index * (len(flat) // len(numbers)) + shift) % len(flat)] = number
     return explicit(spec, flat.astype(np.float64).reshape(spec.shape))
+
+
+# Numbers that kernels forget: small, as loops over them may be long.
+_WRONG_NUMBERS = (-1, 0, -3, 7, 1000)
+_OTHER_DTYPES = ("float32", "int64", "bool", "complex64")
+
+
+def with_mistakes(subject: Subject, call: Call) -> Iterator[Call]:
+    """Yield calls that are refused, or nearly: with a mistake in one place, those first that kernels check least."""
+    nullable = [a.name for a in subject.arguments if a.type.is_nullable()]
+    found = list(places(call))
+    for name, value in call.items():
+        if isinstance(value, list) and len(value) > 1 and isinstance(value[-1], TensorSpec):
+            # Kernels that check one tensor after the other have written the others.
+            for made in _other_shapes(value[-1]):
+                yield {**call, name: [*value[:-1], made]}
+    for name, value in call.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            for number in _WRONG_NUMBERS:
+                if number != value:
+                    yield {**call, name: number}
+        elif name in nullable and value is not None:
+            yield {**call, name: None}
+    for name in nullable:
+        if name not in call:
+            yield {**call, name: None}
+    for place in found:
+        spec = at(call, place)
+        if spec.is_integer and spec.count:
+            # The last index is out of range: kernels that check while they write have written the others.
+            numbers = elements(spec).ravel().copy()
+            for wrong in (100, -100):
+                if spec.dtype != "uint8" or wrong > 0:
+                    numbers[-1] = wrong
+                    yield put(call, place, explicit(spec, numbers.reshape(spec.shape)))
+    for place in found:
+        spec = at(call, place)
+        if spec.values is None:
+            yield from (put(call, place, made) for made in _other_shapes(spec))
+    for place in found:
+        spec = at(call, place)
+        for dtype in _OTHER_DTYPES:
+            if dtype != spec.dtype:
+                yield put(call, place, as_dtype(spec, dtype))
+    for name, value in call.items():
+        if isinstance(value, list) and value:
+            yield {**call, name: value[:-1]}
+            if not isinstance(value[0], TensorSpec):
+                yield {**call, name: [*value, value[-1]]}
+                if isinstance(value[0], int):
+                    yield {**call, name: [*value[:-1], -2]}
+
+
+def _other_shapes(spec: TensorSpec) -> Iterator[TensorSpec]:
+    if spec.shape:
+        yield replace(spec, shape=(*spec.shape[:-1], spec.shape[-1] + 1))
+        yield replace(spec, shape=spec.shape[:-1])
+        yield replace(spec, shape=(spec.shape[0] + 2, *spec.shape[1:]))
+    yield replace(spec, shape=(2, *spec.shape))

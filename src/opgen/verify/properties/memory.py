@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -102,22 +102,22 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
         raise NotApplicable("its elements are not specified")
     if not case.tensors():
         raise NotApplicable("the call has no tensors")
+
+    def mark(outcome: Outcome, pattern: int) -> None:
+        for block in outcome.blocks.values():
+            block.fill_around(pattern)
+
     for how, call in _all_layouts(case):
-        outcomes = []
-        for pattern in PATTERNS:
-
-            def mark(outcome: Outcome, pattern: int = pattern) -> None:
-                for block in outcome.blocks.values():
-                    block.fill_around(pattern)
-
-            # New memory is watched, and so always has the same elements.
-            outcomes.append(case.run(call, "block", watch=True, prepare=mark))
-        wrong = differ_in_bits(*outcomes)
-        if wrong:
-            yield case.finding(
-                f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}",
-                call,
+        # New memory is watched, and so always has the same elements.
+        outcomes = (
+            case.run(call, "block", watch=True, prepare=partial(mark, pattern=pattern))
+            for pattern in PATTERNS
+        )
+        if wrong := differ_in_bits(*outcomes):
+            text = (
+                f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}"
             )
+            yield case.finding(text, call)
     yield from _read_beyond_list(case)
     # Where the memory ends, reading further ends the process.
     for end in ("tail", "head"):
@@ -168,9 +168,7 @@ def _arguments(case: Case, outcome: Outcome) -> list[tuple[Place, Described]]:
 
 
 def _letters(annotation: Any) -> set[str]:
-    if annotation is None:
-        return set()
-    return set(annotation.alias_set) | (_letters(annotation.inner) if annotation.inner else set())
+    return {*annotation.alias_set, *_letters(annotation.inner)} if annotation else set()
 
 
 def _undeclared_alias(case: Case) -> Iterator[Finding]:
@@ -229,6 +227,7 @@ def _with_simple_numbers(case: Case) -> Call:
 
 
 def _missing_alias(case: Case) -> Iterator[Finding]:
+    annotations = {a.name: _letters(a.annotation) for a in case.subject.arguments}
     calls = [("", case.call)]
     if any(spec.count > 1 for _, spec in case.tensors()):
         calls.append((" with gaps", specs.each_tensor(case.call, specs.gapped)))
@@ -242,8 +241,7 @@ def _missing_alias(case: Case) -> Iterator[Finding]:
             bases = [
                 (place, d)
                 for place, d in given
-                for a in case.subject.arguments
-                if a.name == place[0] and letters & _letters(a.annotation) and "*" not in letters
+                if letters & annotations[place[0]] and "*" not in letters
             ]
             if 0 in described.shape or all(0 in d.shape for _, d in bases):
                 continue
@@ -274,8 +272,7 @@ def _self_overlap(case: Case, place: Place, spec: TensorSpec) -> Iterator[Findin
     same = np.repeat(numbers.take([0], dim), spec.shape[dim], dim)
     dense = put(case.call, place, explicit(spec, same))
     call = put(case.call, place, specs.expanded(explicit(spec, same), dim))
-    expected = case.run(dense)
-    found = case.run(call, "block")
+    expected, found = case.run(dense), case.run(call, "block")
     if expected.error is None and found.error is None:
         text = f"writes {place_text(place)}, whose elements share memory, without refusing it: "
         runs = two_runs("expanded", call, "dense", dense)
@@ -295,19 +292,8 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
             read = specs.laid_out(other, strides, offset=0, behind=row)
             write = specs.laid_out(spec, strides, offset=shift, behind=row - shift)
 
-            def share(
-                outcome: Outcome,
-                line: TensorSpec = line,
-                pair: tuple[TensorSpec, TensorSpec] = (write, read),
-                where: tuple[Place, Place] = (place, other_place),
-            ) -> None:
-                block = case.caller.memory.block(specs.plain(line))
-                block.write(elements(line))
-                shared = case.backend.sharing(block, pair)
-                for one, at_place in zip(shared, where):
-                    outcome.given = put(outcome.given, at_place, one)
-
-            found = case.run(prepare=share)
+            shared = partial(_share, case, line, {place: write, other_place: read})
+            found = case.run(prepare=shared)
             if found.error is not None:
                 continue
             # The same elements without shared memory.
@@ -322,6 +308,16 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
                 text = f"{place_text(place)} {what} {place_text(other_place)}, and the call is not refused: "
                 run = Run("the same elements in memory of their own", apart)
                 yield from case.unlike(text, found.written[:1], expected.written[:1], run)
+
+
+def _share(
+    case: Case, line: TensorSpec, rows: Mapping[Place, TensorSpec], outcome: Outcome
+) -> None:
+    """Put arguments that are rows of one tensor into a call."""
+    block = case.caller.memory.block(specs.plain(line))
+    block.write(elements(line))
+    for place, one in zip(rows, case.backend.sharing(block, list(rows.values()))):
+        outcome.given = put(outcome.given, place, one)
 
 
 def _exception_safe(case: Case) -> Iterator[Finding]:

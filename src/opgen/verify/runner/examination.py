@@ -25,7 +25,6 @@ from opgen.verify.caller import (
     differ,
 )
 from opgen.verify.calls.learning import NO_MEMORY, Effort, Learned, drawn_calls, learn, shrink
-from opgen.verify.calls.mistakes import with_mistakes
 from opgen.verify.calls.programs import call_text, program
 from opgen.verify.calls.specs import (
     REPEATED,
@@ -35,7 +34,7 @@ from opgen.verify.calls.specs import (
     tensors,
     with_distinct_indices,
 )
-from opgen.verify.calls.sweeps import swept, swept_sizes
+from opgen.verify.calls.sweeps import swept, swept_sizes, with_mistakes
 from opgen.verify.properties import BY_NAME, PROPERTIES
 from opgen.verify.properties.common import NO_SIGNATURE, with_outs
 from opgen.verify.properties.process import CRASH, HANG
