@@ -372,7 +372,7 @@ REPEATED = "an index occurs twice, and elements are overwritten by others"
 
 def has_repeated_indices(call: Call) -> bool:
     """Whether an integer tensor of the call has two equal elements."""
-    return any(_is_repeated(at(call, place)) for place in places(call))
+    return any(map(_is_repeated, tensors(call)))
 
 
 def with_distinct_indices(call: Call) -> Iterator[Call]:

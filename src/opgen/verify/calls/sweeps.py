@@ -10,7 +10,16 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy, ListType
-from opgen.verify.calls.specs import Call, TensorSpec, at, each_tensor, elements, places, put
+from opgen.verify.calls.specs import (
+    Call,
+    TensorSpec,
+    at,
+    each_tensor,
+    elements,
+    places,
+    put,
+    tensors,
+)
 from opgen.verify.properties.common import as_dtype, explicit, with_sizes
 from opgen.verify.subjects import Subject
 
@@ -38,8 +47,8 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
             yield from _uneven(call, argument.name)
             if isinstance(argument.type, ListType) and argument.type.elem.is_nullable():
                 yield {**call, argument.name: [None, *value[1:]]}
-    shapes = {at(call, place).shape for place in places(call)}
-    is_free = not subject.domain.shapes and all(at(call, p).values is None for p in places(call))
+    shapes = {spec.shape for spec in tensors(call)}
+    is_free = not subject.domain.shapes and all(s.values is None for s in tensors(call))
     if len(shapes) == 1 and is_free:
         for rank in range(6):
             yield each_tensor(call, lambda s, r=rank: replace(s, shape=(2, 3, 2, 2, 1)[:r], values=None))  # type: ignore[misc]
@@ -83,13 +92,13 @@ def _cut(value: Any, size: int) -> Any:
 
 def swept_sizes(subject: Subject, call: Call) -> Iterator[Call]:
     """Yield the call with other sizes, some also with special numbers; the operator may refuse them."""
-    largest = max((at(call, place) for place in places(call)), key=lambda s: s.count, default=None)
+    largest = max(tensors(call), key=lambda s: s.count, default=None)
     if largest is None or largest.count < 2:
         return
     size = largest.shape[-1] if largest.shape[-1] > 1 else max(largest.shape)
     for other in _SIZES:
         changed = with_sizes(call, {size: other})
-        if other == size or any(at(changed, p).count > _MOST_ELEMENTS for p in places(changed)):
+        if other == size or any(s.count > _MOST_ELEMENTS for s in tensors(changed)):
             continue
         if other > 33:
             # Some kernels write only what is negative.

@@ -25,18 +25,7 @@ from opgen.verify.caller import (
     leaves,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    COMPLEX,
-    Array,
-    Call,
-    Fill,
-    Place,
-    TensorSpec,
-    changed,
-    each_tensor,
-    elements,
-    tensors,
-)
+from opgen.verify.calls.specs import Array, Call, Place, TensorSpec
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import Subject
 
@@ -53,7 +42,7 @@ TRACING = ("torch._dynamo", "torch.export._trace", "torch._functorch.partitioner
 def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
     """Return a dense tensor with these elements."""
     flat = numbers.ravel()
-    if spec.dtype in COMPLEX:
+    if spec.dtype in specs.COMPLEX:
         values: tuple[Any, ...] = tuple((float(v.real), float(v.imag)) for v in flat)
     else:
         values = tuple(v.item() for v in flat)
@@ -62,7 +51,7 @@ def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
 
 def reordered(spec: TensorSpec) -> TensorSpec:
     """Return the tensor with its elements in another order. Those that an author has made stay together in their rows."""
-    numbers = elements(spec)
+    numbers = specs.elements(spec)
     turned = numbers[::-1] if spec.values is not None and spec.shape else numbers.ravel()[::-1]
     return explicit(spec, turned.reshape(spec.shape))
 
@@ -82,7 +71,7 @@ def as_dtype(spec: TensorSpec, dtype: str) -> TensorSpec:
         return replace(spec, dtype=dtype)
     converted = replace(spec, dtype=dtype)
     with np.errstate(all="ignore"):
-        return explicit(converted, elements(spec).astype(_array_dtype(converted)))
+        return explicit(converted, specs.elements(spec).astype(_array_dtype(converted)))
 
 
 def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
@@ -93,12 +82,12 @@ def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
         if spec.values is None or shape == spec.shape:
             return replace(spec, shape=shape, layout=None)
         # Repeat or cut the elements, so that they stay in their domain.
-        numbers = elements(spec)
+        numbers = specs.elements(spec)
         kept = (np.arange(size) % max(old, 1) for size, old in zip(shape, spec.shape))
         made = numbers[np.ix_(*kept)] if numbers.size else np.zeros(shape, numbers.dtype)
         return explicit(spec, made)
 
-    return each_tensor(call, resized)
+    return specs.each_tensor(call, resized)
 
 
 def with_other_numbers(call: Mapping[str, Any]) -> Call:
@@ -112,7 +101,7 @@ def with_other_numbers(call: Mapping[str, Any]) -> Call:
 
 def sizes_of(call: Mapping[str, Any]) -> list[int]:
     """Return the sizes above 1 that tensors of the call have, each once."""
-    return list(dict.fromkeys(size for s in tensors(call) for size in s.shape if size > 1))
+    return list(dict.fromkeys(size for s in specs.tensors(call) for size in s.shape if size > 1))
 
 
 def names_of_layouts(found: Iterable[TensorSpec]) -> list[str]:
@@ -122,7 +111,7 @@ def names_of_layouts(found: Iterable[TensorSpec]) -> list[str]:
 
 def in_layout(call: Call, found: Iterable[Place], name: str) -> Call:
     """Return the call with the tensors at some places in a layout, if they can have it."""
-    return changed(call, found, lambda spec: dict(layout_variants(spec)).get(name, spec))
+    return specs.changed(call, found, lambda spec: dict(layout_variants(spec)).get(name, spec))
 
 
 def layout_variants(spec: TensorSpec) -> Iterator[tuple[str, TensorSpec]]:
@@ -202,7 +191,7 @@ def _with_elements(case: Case, elements_: int) -> Call | None:
     [9, 1] and [1, 9] grows as the square.
     """
     call = case.call
-    shapes = [spec.shape for spec in tensors(call)]
+    shapes = [spec.shape for spec in specs.tensors(call)]
     known = {size for shape in shapes for size in shape}
     shapes += [r.described.shape for r in case.base.results if r.described is not None]
     largest = max(shapes, key=product, default=())
@@ -234,11 +223,11 @@ def with_outs(caller: Caller, subject: Subject, call: Mapping[str, Any]) -> Call
         raise NotTested(f"the functional variant refuses it: {found.message}")
     returned = [found.returned] if len(functional.schema.returns) == 1 else list(found.returned)
     for index, (name, value) in enumerate(zip(subject.outs, returned)):
-        made[name] = each(partial(_like, caller, Fill(index + 1, 5, 6)), value)
+        made[name] = each(partial(_like, caller, specs.Fill(index + 1, 5, 6)), value)
     return made
 
 
-def _like(caller: Caller, fill: Fill, value: Any) -> Any:
+def _like(caller: Caller, fill: specs.Fill, value: Any) -> Any:
     if not caller.backend.is_tensor(value):
         raise NotTested("the result is no tensor")
     described = caller.backend.describe(value)
@@ -279,12 +268,12 @@ def program_of(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any]]:
 
 def has_differentiable(call: Call) -> bool:
     """Whether a tensor of the call has real or complex numbers."""
-    return any(spec.is_differentiable for spec in tensors(call))
+    return any(spec.is_differentiable for spec in specs.tensors(call))
 
 
 def has_tensors(call: Call) -> bool:
     """Whether the call has a tensor."""
-    return bool(tensors(call))
+    return bool(specs.tensors(call))
 
 
 def is_checked_value(case: Case) -> bool:

@@ -28,21 +28,7 @@ from opgen.verify.caller import (
     place_text,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    REPEATED,
-    Array,
-    Call,
-    Named,
-    Place,
-    TensorSpec,
-    at,
-    changed,
-    elements,
-    has_repeated_indices,
-    places,
-    put,
-    with_distinct_indices,
-)
+from opgen.verify.calls.specs import Array, Call, Place, TensorSpec
 from opgen.verify.properties.common import (
     GRADIENTS,
     TANGENTS,
@@ -103,7 +89,7 @@ class _Function:
         # Other tensors are the same in each call.
         made = case.caller.build(self.call)
         for place, value in zip(self.chosen, inputs):
-            made = put(made, place, value)
+            made = specs.put(made, place, value)
         return {
             n: each(self._clone, v) if n in case.subject.written else v for n, v in made.items()
         }
@@ -165,13 +151,13 @@ def _weights(case: Case, outputs: Sequence[Any]) -> list[Any]:
 def _wide(case: Case, dtype: str) -> tuple[Call, list[Place]]:
     """Return the call with floating-point tensors of a wide dtype, and where they are. Elements are distinct."""
     call = dict(_smaller(case.call))
-    if any(at(call, place).count > _MOST_ELEMENTS for place in places(call)):
+    if any(spec.count > _MOST_ELEMENTS for spec in specs.tensors(call)):
         raise NotTested("the tensors are too large")
     chosen = []
     subject = case.subject
     without = {*subject.domain.non_differentiable, *subject.facts.non_differentiable}
-    for place in places(call):
-        spec = at(call, place)
+    for place in specs.places(call):
+        spec = specs.at(call, place)
         if not spec.is_differentiable:
             continue
         wide = replace(spec, dtype="complex128" if spec.is_complex else dtype, layout=None)
@@ -179,23 +165,23 @@ def _wide(case: Case, dtype: str) -> tuple[Call, list[Place]]:
             fill = spec.fill
             # Away from zero, where many functions have a kink.
             fill = replace(fill, points=(*fill.points, 0.0), gap=max(fill.gap, 0.08))
-            wide = explicit(wide, _distinct(elements(replace(wide, fill=fill))))
-        call = put(call, place, wide)
+            wide = explicit(wide, _distinct(specs.elements(replace(wide, fill=fill))))
+        call = specs.put(call, place, wide)
         if place[0] not in without:
             chosen.append(place)
     if not chosen:
         raise NotTested("no input can have a gradient")
     for name, value in call.items():
         # A result of a narrow dtype is too coarse for finite differences.
-        if isinstance(value, Named) and value.name in _WIDER:
-            call = {**call, name: Named(value.kind, _WIDER[value.name])}
+        if isinstance(value, specs.Named) and value.name in _WIDER:
+            call = {**call, name: specs.Named(value.kind, _WIDER[value.name])}
     return call, chosen
 
 
 def _smaller(call: Call) -> Call:
     """Return the call with smaller sizes, if its tensors have too many elements."""
     for _ in range(8):
-        largest = max((at(call, place) for place in places(call)), key=lambda s: s.count)
+        largest = max(specs.tensors(call), key=lambda s: s.count)
         if largest.count <= _MOST_ELEMENTS:
             break
         size = max(largest.shape)
@@ -240,7 +226,8 @@ def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, 
 def _function_and_leaves(case: Case, dtype: str) -> tuple[_Function, list[Any]]:
     call, chosen = _wide(case, dtype)
     made = case.caller.build(call)
-    return _Function(case, call, chosen), [case.backend.leaf(at(made, place)) for place in chosen]
+    inputs = [case.backend.leaf(specs.at(made, place)) for place in chosen]
+    return _Function(case, call, chosen), inputs
 
 
 def _dtypes(case: Case) -> tuple[str, ...]:
@@ -285,7 +272,7 @@ def _checked(case: Case, check: _Check, what: str) -> Iterator[Finding]:
                 why = why or NotTested("the result is not smooth near the call")
                 continue
             if _is_of_repeated_indices(case, check, function, inputs):
-                why = why or NotTested(REPEATED)
+                why = why or NotTested(specs.REPEATED)
                 continue
             yield function.finding(f"the {what} is wrong: {text}")
         if _warned(caught):
@@ -319,12 +306,14 @@ def _warned(caught: Sequence[warnings.WarningMessage]) -> bool:
 
 def _stepped(case: Case, call: Call, found: Iterable[Place], step: Array | float) -> Outcome:
     """Call the operator with a step added to the tensors at some places: of what finite differences are made."""
-    return case.run(changed(call, found, lambda spec: explicit(spec, elements(spec) + step)))
+    return case.run(
+        specs.changed(call, found, lambda spec: explicit(spec, specs.elements(spec) + step))
+    )
 
 
 def _is_stable(case: Case, call: Call) -> bool:
     """Whether results move little when inputs do, and do not stay: finite differences mean nothing at a jump, or on stairs."""
-    found = [place for place in places(call) if at(call, place).is_differentiable]
+    found = [place for place in specs.places(call) if specs.at(call, place).is_differentiable]
     base, least, *others = (_stepped(case, call, found, by) for by in (0, 1e-12, 1e-6, -1e-6))
     if any(outcome.error is not None for outcome in (base, least, *others)):
         return False
@@ -347,9 +336,9 @@ def _is_of_repeated_indices(
 
     A gradient that is too small is a defect: an operator that reads an element twice adds up both gradients.
     """
-    if not has_repeated_indices(function.call) or not _is_too_large(case, function, inputs):
+    if not specs.has_repeated_indices(function.call) or not _is_too_large(case, function, inputs):
         return False
-    for call in with_distinct_indices(function.call):
+    for call in specs.with_distinct_indices(function.call):
         if case.run(call).error is None:
             try:
                 with _quiet():
@@ -381,7 +370,7 @@ def _is_too_large(case: Case, function: _Function, inputs: Sequence[Any]) -> boo
 
 def _numeric_gradient(case: Case, call: Call, place: Place, scales: Sequence[Any]) -> Array | None:
     """Return the derivative of the weighted results by the real part of each element of an input, or None if there is none."""
-    spec = at(call, place)
+    spec = specs.at(call, place)
     slopes = []
     for one in np.eye(spec.count):
         step = 1e-5 * one.reshape(spec.shape)
@@ -429,19 +418,19 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
     """The gradient is the same if other calls come before the backward pass, and if one input alone requires it."""
     function, inputs, outputs, wanted = _prepared(case, "float64")
     call = function.call
-    if not wanted or has_repeated_indices(call):
+    if not wanted or specs.has_repeated_indices(call):
         return
     expected = function.weighted(outputs, inputs, wanted)
     kept = function.outputs(*inputs)
     later = _Function(case, with_other_numbers(call), function.chosen)
     for factor in (0.75, -0.75):
         # Multiples of the elements in another order.
-        moved = changed(
-            call, function.chosen, lambda s, f=factor: explicit(s, np.roll(elements(s), 1) * f)  # type: ignore[misc]
+        moved = specs.changed(
+            call, function.chosen, lambda s, f=factor: explicit(s, np.roll(specs.elements(s), 1) * f)  # type: ignore[misc]
         )
         made = case.caller.build(moved)
         with contextlib.suppress(Exception):
-            later.outputs(*(case.backend.leaf(at(made, place)) for place in function.chosen))
+            later.outputs(*(case.backend.leaf(specs.at(made, place)) for place in function.chosen))
     found = function.weighted(kept, inputs, wanted)
     yield from function.differences("later calls change the gradient of {}: ", found, expected)
     for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
@@ -612,14 +601,14 @@ def _counted(case: Case) -> Iterator[Finding]:
 
     def look(outcome: Outcome) -> None:
         for place, _ in case.written():
-            tensor = at(outcome.given, place)
+            tensor = specs.at(outcome.given, place)
             versions[place], contents[place] = case.backend.version(tensor), content(tensor)
 
     found = case.run(prepare=look)
     case.need_accepted(found)
     is_changed = False
     for place, _ in case.written():
-        tensor = at(found.given, place)
+        tensor = specs.at(found.given, place)
         if content(tensor) == contents[place]:
             # An operator that has nothing to do may return at once.
             continue

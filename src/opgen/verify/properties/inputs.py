@@ -24,17 +24,7 @@ from opgen.verify.caller import (
     place_text,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    Call,
-    Place,
-    TensorSpec,
-    at,
-    changed,
-    each_tensor,
-    elements,
-    places,
-    put,
-)
+from opgen.verify.calls.specs import Call, Place, TensorSpec
 from opgen.verify.calls.sweeps import with_special_numbers
 from opgen.verify.memory.blocks import more_memory
 from opgen.verify.properties.common import (
@@ -92,12 +82,12 @@ def _far_apart(case: Case) -> Iterator[Finding]:
     if not found or case.subject.outs:
         return
     for dtype in _NARROW:
-        narrow = changed(
+        narrow = specs.changed(
             case.call, found, lambda s, d=dtype: s if s.dtype == d else as_dtype(s, d)  # type: ignore[misc]
         )
         small = Case(case.caller, case.subject, narrow, mode=case.mode)
         if small.base.error is None:
-            call = changed(narrow, found[:1], specs.far_apart)
+            call = specs.changed(narrow, found[:1], specs.far_apart)
             with more_memory():
                 how = f"{place_text(found[0])} with elements 2^31 apart"
                 finding = next(small.compare(how, call, "dense", narrow, "block"), None)
@@ -115,9 +105,9 @@ def _expanded(case: Case) -> Iterator[Finding]:
         for dim, size in enumerate(spec.shape):
             if size < 2 or spec.count == 0:
                 continue
-            same = explicit(spec, np.repeat(elements(spec).take([0], dim), size, dim))
-            plain = put(case.call, place, same)
-            call = put(case.call, place, specs.expanded(same, dim))
+            same = explicit(spec, np.repeat(specs.elements(spec).take([0], dim), size, dim))
+            plain = specs.put(case.call, place, same)
+            call = specs.put(case.call, place, specs.expanded(same, dim))
             how = f"{place_text(place)} expanded along dimension {dim}"
             yield from case.compare(how, call, "dense", plain, "block")
             refused = refused or (not case.is_tried and case.run(plain).error is None)
@@ -131,10 +121,12 @@ def _elsewhere(
     case: Case, moved: Callable[[TensorSpec], TensorSpec], text: str
 ) -> Iterator[Finding]:
     """Compare a call whose inputs lie at other places with the call that was drawn."""
-    places = [place for place, _ in _inputs(case)]
-    if not places:
+    inputs = [place for place, _ in _inputs(case)]
+    if not inputs:
         raise NotTested("the call has no tensors")
-    yield from case.compare(text, changed(case.call, places, moved), "dense", case.call, "block")
+    yield from case.compare(
+        text, specs.changed(case.call, inputs, moved), "dense", case.call, "block"
+    )
 
 
 _offset = partial(_elsewhere, moved=specs.shifted, text="inputs that begin inside of their storage")
@@ -181,10 +173,10 @@ def _scalar(case: Case) -> Iterator[Finding]:
 
     def single(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
         whole = spec if spec.values else replace(spec, shape=(1,), values=None)
-        return explicit(spec, elements(whole).ravel()[:1].reshape(shape))
+        return explicit(spec, specs.elements(whole).ravel()[:1].reshape(shape))
 
-    line = each_tensor(case.call, lambda s: single(s, (1,)))
-    point = each_tensor(case.call, lambda s: single(s, ()))
+    line = specs.each_tensor(case.call, lambda s: single(s, (1,)))
+    point = specs.each_tensor(case.call, lambda s: single(s, ()))
     try:
         line, point = (with_outs(case.caller, case.subject, c) for c in (line, point))
     except NotTested:
@@ -209,14 +201,14 @@ def _flat(result: Result) -> Result:
 
 def _conjugated(case: Case) -> Iterator[Finding]:
     for place, spec in case.read_only():
-        numbers = elements(spec)
+        numbers = specs.elements(spec)
         # The conjugate of the conjugate is the tensor itself.
         turned = [("conj", "conjugated", np.conj(numbers))] if spec.is_complex else []
         turned += [("neg", "negated", -numbers)] if spec.is_differentiable else []
         for bit, what, values in turned:
             lazy = replace(specs.plain(explicit(spec, values)), bit=bit)
             how = f"{place_text(place)} {what} lazily"
-            yield from case.compare(how, put(case.call, place, lazy), "plain", case.call)
+            yield from case.compare(how, specs.put(case.call, place, lazy), "plain", case.call)
     if not case.is_tried:
         raise NotApplicable("no input that is only read can be conjugated or negated")
 
@@ -250,7 +242,7 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
         raise NotTested("the call has one tensor")
     functional = not case.subject.written
     shapes = _SHAPES if case.mode != "quick" else _SHAPES[case.number % 3 :: 3]
-    if len({at(case.call, place).dtype for place in inputs}) > 1:
+    if len({specs.at(case.call, place).dtype for place in inputs}) > 1:
         # A tensor without dimensions promotes less than the same number expanded.
         shapes = tuple(pair for pair in shapes if () not in pair)
     tried = False
@@ -261,8 +253,8 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
             whole = np.broadcast_shapes(large, small)
             if not functional and whole != large:
                 continue
-            call = changed(case.call, inputs, partial(_shaped, shape=small))
-            call = put(call, inputs[0], _shaped(at(call, inputs[0]), large))
+            call = specs.changed(case.call, inputs, partial(_shaped, shape=small))
+            call = specs.put(call, inputs[0], _shaped(specs.at(call, inputs[0]), large))
             try:
                 call = with_outs(case.caller, case.subject, call)
             except NotTested:
@@ -272,7 +264,7 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
             if found.error is not None:
                 continue
             tried = True
-            plain = changed(call, inputs, partial(_expanded_to, shape=whole))
+            plain = specs.changed(call, inputs, partial(_expanded_to, shape=whole))
             how = f"shapes {list(large)} and {list(small)}"
             yield from case.compare(how, call, "expanded", plain)
         if len(refusals) == 2 and bool(refusals[False]) != bool(refusals[True]):
@@ -290,7 +282,7 @@ def _shaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
 
 
 def _expanded_to(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
-    return explicit(spec, np.ascontiguousarray(np.broadcast_to(elements(spec), shape)))
+    return explicit(spec, np.ascontiguousarray(np.broadcast_to(specs.elements(spec), shape)))
 
 
 # Whether the order of elements matters shows at small sizes; at the others, loops over vectors, buffers and blocks end.
@@ -313,10 +305,12 @@ _ANY_ORDER: tuple[Need, ...] = (
 
 def _reordered(case: Case) -> Iterator[Finding]:
     """Reversed inputs give the reversed result, or the same one, at all sizes if they do at small ones."""
-    line = each_tensor(case.call, lambda s: s if s.values else replace(s, shape=s.shape[-1:]))
+    line = specs.each_tensor(case.call, lambda s: s if s.values else replace(s, shape=s.shape[-1:]))
     # With a size of its own along the first dimension, and small ones along the others, it can grow most.
-    tall = each_tensor(case.call, lambda s: s if s.values else replace(s, shape=_uneven(s.shape)))
-    first = max((at(tall, p).shape for p in places(tall)), key=product, default=())[:1]
+    tall = specs.each_tensor(
+        case.call, lambda s: s if s.values else replace(s, shape=_uneven(s.shape))
+    )
+    first = _largest_shape(tall)[:1]
     tall = with_sizes(tall, {size: 2 for size in sizes_of(tall) if size not in first})
     tall = tall if case.run(tall).error is None else case.call
     learned = False
@@ -340,9 +334,13 @@ def _uneven(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (shape[0] + 1, *shape[1:]) if shape and shape[0] == shape[-1] else shape
 
 
+def _largest_shape(call: Call) -> tuple[int, ...]:
+    return max((spec.shape for spec in specs.tensors(call)), key=product, default=())
+
+
 def _ends(call: Call) -> list[int]:
     """Return the sizes of the first and the last dimension of the largest tensor."""
-    shape = max((at(call, p).shape for p in places(call)), key=product, default=())
+    shape = _largest_shape(call)
     return [size for size in dict.fromkeys((*shape[:1], *shape[-1:])) if size > 1]
 
 
@@ -354,7 +352,7 @@ class _Turn:
         self.call = call
         self.size = size
         self.base = base
-        self.dims = {p: self._dims(at(call, p).shape) for p in places(call)}
+        self.dims = {p: self._dims(specs.at(call, p).shape) for p in specs.places(call)}
         self.shapes = [() if r.described is None else r.described.shape for r in base.everything]
         self.is_element_wise = all(size in shape for shape in self.shapes)
 
@@ -367,7 +365,7 @@ class _Turn:
 
     def find(self, sizes: Sequence[int], *, special: bool) -> Finding | None:
         last, seconds = 1, 0.0
-        shapes = [*(at(self.call, p).shape for p in self.dims), *self.shapes]
+        shapes = [*(specs.at(self.call, p).shape for p in self.dims), *self.shapes]
         for size in sizes:
             most = max(product([size if n == self.size else n for n in s]) for s in shapes)
             if most > _MOST_ELEMENTS or seconds * (size / last) ** 2 > _MOST_SECONDS:
@@ -389,7 +387,7 @@ class _Turn:
         """Whether the order does not matter for other elements either: for a few, it may not matter by chance."""
         sizes = _SMALL_SPECIAL if special else _SMALL
         calls = (
-            each_tensor(self.call, lambda s, k=k: replace(s, fill=replace(s.fill, seed=k)))  # type: ignore[misc]
+            specs.each_tensor(self.call, lambda s, k=k: replace(s, fill=replace(s.fill, seed=k)))  # type: ignore[misc]
             for k in range(_OTHERS)
         )
         turns = (_Turn(self.case, call, self.size, self.base) for call in calls)
@@ -410,7 +408,7 @@ class _Turn:
             r if r.elements is None else replace(r, elements=np.flip(r.elements, self._dims(shape)))
             for r, shape in zip(one.everything, self.shapes)
         ]
-        units = max(64, *(at(call, place).count for place in self.dims))
+        units = max(64, *(specs.at(call, place).count for place in self.dims))
         return differ(other.everything, expected, units=units) or ""
 
     def _calls(self, size: int, special: bool) -> Iterator[Call]:
@@ -419,7 +417,7 @@ class _Turn:
 
     def _turned(self, call: Call) -> Call:
         for place, dims in self.dims.items():
-            call = put(call, place, replace(at(call, place), flipped=dims))
+            call = specs.put(call, place, replace(specs.at(call, place), flipped=dims))
         return call
 
 

@@ -22,18 +22,7 @@ from opgen.verify.caller import (
     wrong_elements,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    COMPLEX,
-    FLOATS,
-    INTEGERS,
-    Call,
-    Fill,
-    Place,
-    TensorSpec,
-    at,
-    changed,
-    put,
-)
+from opgen.verify.calls.specs import Call, Place, TensorSpec
 from opgen.verify.properties.common import is_checked_value, remember
 from opgen.verify.subjects import DRAWS_NOTHING, WRITES, Need
 
@@ -136,7 +125,7 @@ def _out_agrees(case: Case) -> Iterator[Finding]:
     for how, change in (("with gaps", specs.gapped), ("transposed", specs.transposed)):
         if not any(spec.count > 1 for _, spec in outs):
             break
-        call = changed(case.call, [place for place, _ in outs], change)
+        call = specs.changed(case.call, [place for place, _ in outs], change)
         strided = case.run(call, "block")
         if strided.error is None:
             yield from _compare_outs(case, call, strided, expected, how)
@@ -155,7 +144,9 @@ def _reshaped_outs(case: Case, how: str) -> Call:
     """Return the call with another shape of its out arguments."""
     shape = _OTHER_SHAPES[how]
     outs = [place for place, _ in _outs(case)]
-    return changed(case.call, outs, lambda s: replace(s, shape=shape(s), fill=Fill(1, 5, 6)))
+    return specs.changed(
+        case.call, outs, lambda s: replace(s, shape=shape(s), fill=specs.Fill(1, 5, 6))
+    )
 
 
 def _out_resizes(case: Case) -> Iterator[Finding]:
@@ -198,7 +189,7 @@ def _out_warns(case: Case) -> Iterator[Finding]:
         if found.error is not None:
             raise NotApplicable("it refuses out arguments of another shape")
         resized = any(
-            result.described is not None and result.described.shape != at(other, place).shape
+            result.described is not None and result.described.shape != specs.at(other, place).shape
             for result, (place, _) in zip(found.written, _outs(case))
         )
         if resized and not says_resized:
@@ -207,9 +198,9 @@ def _out_warns(case: Case) -> Iterator[Finding]:
 
 # Dtypes of out= that results of a dtype cannot be written to.
 _REFUSED_DTYPES = {
-    **dict.fromkeys(COMPLEX, "float32"),
-    **dict.fromkeys(FLOATS, "int64"),
-    **dict.fromkeys(INTEGERS, "bool"),
+    **dict.fromkeys(specs.COMPLEX, "float32"),
+    **dict.fromkeys(specs.FLOATS, "int64"),
+    **dict.fromkeys(specs.INTEGERS, "bool"),
 }
 
 
@@ -223,8 +214,8 @@ def _out_refuses(case: Case) -> Iterator[Finding]:
         if dtype is None:
             continue
         tried = True
-        wrong = replace(spec, dtype=dtype, fill=Fill(3, 0, 4))
-        call = put(case.call, place, wrong)
+        wrong = replace(spec, dtype=dtype, fill=specs.Fill(3, 0, 4))
+        call = specs.put(case.call, place, wrong)
         found = case.run(call, "block", prepare=remember)
         if found.error is None:
             yield case.finding(f"writes a result of {spec.dtype} to out of {dtype}", call)
@@ -254,7 +245,7 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
     expected = _functional(case)
     for index, (place, spec) in enumerate(outs):
         for dtype in _CASTS.get(spec.dtype, ()):
-            call = put(case.call, place, replace(spec, dtype=dtype, fill=Fill(3, 5, 6)))
+            call = specs.put(case.call, place, replace(spec, dtype=dtype, fill=specs.Fill(3, 5, 6)))
             found = case.run(call)
             if found.error is not None or index >= len(found.written):
                 continue
@@ -285,7 +276,7 @@ def _out_keeps(case: Case) -> Iterator[Finding]:
         ("transposed", specs.transposed),
         ("that begins inside of its storage", specs.shifted),
     ):
-        call = changed(case.call, [place for place, _ in outs], change)
+        call = specs.changed(case.call, [place for place, _ in outs], change)
         pairs, found = _kept(case, outs, call, "block")
         if found.error is not None:
             continue
@@ -323,14 +314,16 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
     first = next((p for p, _ in case.written()), None)
     if first is None:
         raise NotTested("no tensor is written")
-    shape = at(case.call, first).shape
+    shape = specs.at(case.call, first).shape
     for place, spec in case.read_only():
         # The result would be larger than what is written.
         larger = replace(spec, shape=(2, *shape), values=None, layout=None)
-        calls.append((f" with {place[0]} of shape {[2, *shape]}", put(case.call, place, larger)))
+        calls.append(
+            (f" with {place[0]} of shape {[2, *shape]}", specs.put(case.call, place, larger))
+        )
         wider = {"float32": "float64", "int64": "float32", "int32": "float32"}.get(spec.dtype)
         if wider is not None:
-            wide = put(case.call, place, replace(spec, dtype=wider))
+            wide = specs.put(case.call, place, replace(spec, dtype=wider))
             calls.append((f" with {place[0]} of {wider}", wide))
     for how, call in calls:
         for was, label, now in _kept(case, case.written(), call, "fresh")[0]:
@@ -345,7 +338,7 @@ def _kept(
     before: list[Described] = []
 
     def look(outcome: Outcome) -> None:
-        before.extend(case.backend.describe(at(outcome.given, place)) for place, _ in written)
+        before.extend(case.backend.describe(specs.at(outcome.given, place)) for place, _ in written)
 
     found = case.run(call, way, prepare=look)
     pairs = zip(before, found.written)
