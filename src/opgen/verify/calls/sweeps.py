@@ -13,14 +13,16 @@ from opgen.model.types import BaseTy, ListType
 from opgen.verify.calls.specs import (
     Call,
     TensorSpec,
+    as_dtype,
     at,
     each_tensor,
     elements,
+    explicit,
     places,
     put,
     tensors,
+    with_sizes,
 )
-from opgen.verify.properties.common import as_dtype, explicit, with_sizes
 from opgen.verify.subjects import Subject
 
 # Whole vectors of 4, 8, 16 and 32 elements, and one more or less; and one that is large.

@@ -9,9 +9,6 @@ from functools import partial
 from math import prod as product
 from typing import Any
 
-import numpy as np
-from msgspec.structs import replace
-
 from opgen.gradtest.calls import each
 from opgen.model.types import BaseTy
 from opgen.verify.caller import (
@@ -25,7 +22,7 @@ from opgen.verify.caller import (
     leaves,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import Array, Call, Place, TensorSpec
+from opgen.verify.calls.specs import Call, Place, TensorSpec
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import Subject
 
@@ -37,71 +34,6 @@ GRADIENTS = ("torch.fx.experimental.symbolic_shapes",)
 META = ("torch._dynamo",)
 TANGENTS = (*META, "torch._decomp.decompositions_for_jvp")
 TRACING = ("torch._dynamo", "torch.export._trace", "torch._functorch.partitioners")
-
-
-def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
-    """Return a dense tensor with these elements."""
-    flat = numbers.ravel()
-    if spec.dtype in specs.COMPLEX:
-        values: tuple[Any, ...] = tuple((float(v.real), float(v.imag)) for v in flat)
-    else:
-        values = tuple(v.item() for v in flat)
-    return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="", flipped=())
-
-
-def reordered(spec: TensorSpec) -> TensorSpec:
-    """Return the tensor with its elements in another order. Those that an author has made stay together in their rows."""
-    numbers = specs.elements(spec)
-    turned = numbers[::-1] if spec.values is not None and spec.shape else numbers.ravel()[::-1]
-    return explicit(spec, turned.reshape(spec.shape))
-
-
-def filled_with(spec: TensorSpec, value: float) -> TensorSpec:
-    """Return a dense tensor whose elements are all equal."""
-    return explicit(spec, np.full(spec.shape, value).astype(_array_dtype(spec)))
-
-
-def _array_dtype(spec: TensorSpec) -> Any:
-    return "float32" if spec.dtype == "bfloat16" else spec.dtype
-
-
-def as_dtype(spec: TensorSpec, dtype: str) -> TensorSpec:
-    """Return the tensor in another dtype. Its elements are converted if they are explicit."""
-    if spec.values is None:
-        return replace(spec, dtype=dtype)
-    converted = replace(spec, dtype=dtype)
-    with np.errstate(all="ignore"):
-        return explicit(converted, specs.elements(spec).astype(_array_dtype(converted)))
-
-
-def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
-    """Return the call with other sizes: equal sizes stay equal. Elements are filled anew."""
-
-    def resized(spec: TensorSpec) -> TensorSpec:
-        shape = tuple(sizes.get(size, size) for size in spec.shape)
-        if spec.values is None or shape == spec.shape:
-            return replace(spec, shape=shape, layout=None)
-        # Repeat or cut the elements, so that they stay in their domain.
-        numbers = specs.elements(spec)
-        kept = (np.arange(size) % max(old, 1) for size, old in zip(shape, spec.shape))
-        made = numbers[np.ix_(*kept)] if numbers.size else np.zeros(shape, numbers.dtype)
-        return explicit(spec, made)
-
-    return specs.each_tensor(call, resized)
-
-
-def with_other_numbers(call: Mapping[str, Any]) -> Call:
-    """Return the call with other floating-point numbers."""
-
-    def other(value: Any) -> Any:
-        return value + 0.25 if isinstance(value, float) else value
-
-    return {name: each(other, value) for name, value in call.items()}
-
-
-def sizes_of(call: Mapping[str, Any]) -> list[int]:
-    """Return the sizes above 1 that tensors of the call have, each once."""
-    return list(dict.fromkeys(size for s in specs.tensors(call) for size in s.shape if size > 1))
 
 
 def names_of_layouts(found: Iterable[TensorSpec]) -> list[str]:
@@ -205,7 +137,7 @@ def _with_elements(case: Case, elements_: int) -> Call | None:
     grown_shapes = ([size if s == chosen else s for s in shape] for shape in shapes)
     if any(product(shape) > 8 * elements_ for shape in grown_shapes):
         return None
-    return with_sizes(call, {chosen: size})
+    return specs.with_sizes(call, {chosen: size})
 
 
 def with_outs(caller: Caller, subject: Subject, call: Mapping[str, Any]) -> Call:

@@ -24,12 +24,14 @@ from opgen.verify.calls.specs import (
     Fill,
     Place,
     TensorSpec,
+    as_dtype,
     at,
     changed,
     elements,
+    explicit,
     put,
 )
-from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
+from opgen.verify.properties.common import enlarged, two_runs
 from opgen.verify.subjects import TAKES_NO_LIST, TAKES_TENSORS, Need
 
 # Pairs of dtypes, and what PyTorch promotes tensors with dimensions to.

@@ -29,14 +29,7 @@ from opgen.verify.caller import (
 )
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Array, Call, Place, TensorSpec
-from opgen.verify.properties.common import (
-    GRADIENTS,
-    TANGENTS,
-    explicit,
-    has_differentiable,
-    with_other_numbers,
-    with_sizes,
-)
+from opgen.verify.properties.common import GRADIENTS, TANGENTS, has_differentiable
 from opgen.verify.subjects import NOT_RANDOM, SPECIFIED, TAKES_TENSORS, Need
 
 _WIDER = {**dict.fromkeys(("float16", "bfloat16", "float32"), "float64"), "complex64": "complex128"}
@@ -165,7 +158,7 @@ def _wide(case: Case, dtype: str) -> tuple[Call, list[Place]]:
             fill = spec.fill
             # Away from zero, where many functions have a kink.
             fill = replace(fill, points=(*fill.points, 0.0), gap=max(fill.gap, 0.08))
-            wide = explicit(wide, _distinct(specs.elements(replace(wide, fill=fill))))
+            wide = specs.explicit(wide, _distinct(specs.elements(replace(wide, fill=fill))))
         call = specs.put(call, place, wide)
         if place[0] not in without:
             chosen.append(place)
@@ -187,7 +180,7 @@ def _smaller(call: Call) -> Call:
         size = max(largest.shape)
         if size <= 2:
             break
-        call = with_sizes(call, {size: max(2, size // 2)})
+        call = specs.with_sizes(call, {size: max(2, size // 2)})
     return call
 
 
@@ -307,7 +300,7 @@ def _warned(caught: Sequence[warnings.WarningMessage]) -> bool:
 def _stepped(case: Case, call: Call, found: Iterable[Place], step: Array | float) -> Outcome:
     """Call the operator with a step added to the tensors at some places: of what finite differences are made."""
     return case.run(
-        specs.changed(call, found, lambda spec: explicit(spec, specs.elements(spec) + step))
+        specs.changed(call, found, lambda spec: specs.explicit(spec, specs.elements(spec) + step))
     )
 
 
@@ -422,11 +415,11 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         return
     expected = function.weighted(outputs, inputs, wanted)
     kept = function.outputs(*inputs)
-    later = _Function(case, with_other_numbers(call), function.chosen)
+    later = _Function(case, specs.with_other_numbers(call), function.chosen)
     for factor in (0.75, -0.75):
         # Multiples of the elements in another order.
         moved = specs.changed(
-            call, function.chosen, lambda s, f=factor: explicit(s, np.roll(specs.elements(s), 1) * f)  # type: ignore[misc]
+            call, function.chosen, lambda s, f=factor: specs.explicit(s, np.roll(specs.elements(s), 1) * f)  # type: ignore[misc]
         )
         made = case.caller.build(moved)
         with contextlib.suppress(Exception):
@@ -483,7 +476,7 @@ def _silent_zero(case: Case) -> Iterator[Finding]:
 def _weight(described: Described) -> TensorSpec:
     """Return a dense tensor for a result, whose elements are different, and none is zero."""
     numbers = 0.5 + 0.25 * np.arange(np.prod(described.shape, dtype=int)).reshape(described.shape)
-    return explicit(TensorSpec(described.dtype, described.shape), numbers)
+    return specs.explicit(TensorSpec(described.dtype, described.shape), numbers)
 
 
 def _depends(case: Case, call: Call, place: Place) -> bool:
@@ -555,7 +548,7 @@ def _gradient(case: Case, output: Any, how: str) -> Any:
     described = case.backend.describe(output)
     spec = _weight(described)
     if how in ("equal", "expanded"):
-        spec = explicit(spec, np.full(described.shape, 0.75))
+        spec = specs.explicit(spec, np.full(described.shape, 0.75))
     if how == "expanded":
         spec = specs.laid_out(spec, (0,) * len(spec.shape))
     elif how == "with gaps":

@@ -29,16 +29,12 @@ from opgen.verify.calls.sweeps import with_special_numbers
 from opgen.verify.memory.blocks import more_memory
 from opgen.verify.properties.common import (
     META,
-    as_dtype,
-    explicit,
     has_differentiable,
     in_layout,
     names_of_layouts,
     new_memory_shows,
-    sizes_of,
     two_runs,
     with_outs,
-    with_sizes,
 )
 from opgen.verify.subjects import DRAWS_NOTHING, SPECIFIED, TAKES_NO_LIST, TAKES_TENSORS, Need
 
@@ -83,7 +79,7 @@ def _far_apart(case: Case) -> Iterator[Finding]:
         return
     for dtype in _NARROW:
         narrow = specs.changed(
-            case.call, found, lambda s, d=dtype: s if s.dtype == d else as_dtype(s, d)  # type: ignore[misc]
+            case.call, found, lambda s, d=dtype: s if s.dtype == d else specs.as_dtype(s, d)  # type: ignore[misc]
         )
         small = Case(case.caller, case.subject, narrow, mode=case.mode)
         if small.base.error is None:
@@ -105,7 +101,7 @@ def _expanded(case: Case) -> Iterator[Finding]:
         for dim, size in enumerate(spec.shape):
             if size < 2 or spec.count == 0:
                 continue
-            same = explicit(spec, np.repeat(specs.elements(spec).take([0], dim), size, dim))
+            same = specs.explicit(spec, np.repeat(specs.elements(spec).take([0], dim), size, dim))
             plain = specs.put(case.call, place, same)
             call = specs.put(case.call, place, specs.expanded(same, dim))
             how = f"{place_text(place)} expanded along dimension {dim}"
@@ -142,7 +138,7 @@ def _empty(case: Case) -> Iterator[Finding]:
     guard, tried = case.caller.guard, False
     for size in sorted(sizes):
         try:
-            call = with_outs(case.caller, case.subject, with_sizes(case.call, {size: 0}))
+            call = with_outs(case.caller, case.subject, specs.with_sizes(case.call, {size: 0}))
         except NotTested:
             continue
         found = case.run(call)
@@ -173,7 +169,7 @@ def _scalar(case: Case) -> Iterator[Finding]:
 
     def single(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
         whole = spec if spec.values else replace(spec, shape=(1,), values=None)
-        return explicit(spec, specs.elements(whole).ravel()[:1].reshape(shape))
+        return specs.explicit(spec, specs.elements(whole).ravel()[:1].reshape(shape))
 
     line = specs.each_tensor(case.call, lambda s: single(s, (1,)))
     point = specs.each_tensor(case.call, lambda s: single(s, ()))
@@ -206,7 +202,7 @@ def _conjugated(case: Case) -> Iterator[Finding]:
         turned = [("conj", "conjugated", np.conj(numbers))] if spec.is_complex else []
         turned += [("neg", "negated", -numbers)] if spec.is_differentiable else []
         for bit, what, values in turned:
-            lazy = replace(specs.plain(explicit(spec, values)), bit=bit)
+            lazy = replace(specs.plain(specs.explicit(spec, values)), bit=bit)
             how = f"{place_text(place)} {what} lazily"
             yield from case.compare(how, specs.put(case.call, place, lazy), "plain", case.call)
     if not case.is_tried:
@@ -282,7 +278,7 @@ def _shaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
 
 
 def _expanded_to(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
-    return explicit(spec, np.ascontiguousarray(np.broadcast_to(specs.elements(spec), shape)))
+    return specs.explicit(spec, np.ascontiguousarray(np.broadcast_to(specs.elements(spec), shape)))
 
 
 # Whether the order of elements matters shows at small sizes; at the others, loops over vectors, buffers and blocks end.
@@ -311,7 +307,7 @@ def _reordered(case: Case) -> Iterator[Finding]:
         case.call, lambda s: s if s.values else replace(s, shape=_uneven(s.shape))
     )
     first = _largest_shape(tall)[:1]
-    tall = with_sizes(tall, {size: 2 for size in sizes_of(tall) if size not in first})
+    tall = specs.with_sizes(tall, {size: 2 for size in specs.sizes_of(tall) if size not in first})
     tall = tall if case.run(tall).error is None else case.call
     learned = False
     for call in (line, tall)[line == tall :]:
@@ -412,7 +408,7 @@ class _Turn:
         return differ(other.everything, expected, units=units) or ""
 
     def _calls(self, size: int, special: bool) -> Iterator[Call]:
-        call = with_sizes(self.call, {self.size: size})
+        call = specs.with_sizes(self.call, {self.size: size})
         yield from with_special_numbers(self.case.subject, call, 2) if special else (call,)
 
     def _turned(self, call: Call) -> Call:

@@ -22,12 +22,20 @@ from opgen.verify.caller import (
     place_text,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
+from opgen.verify.calls.specs import (
+    Call,
+    Place,
+    TensorSpec,
+    at,
+    contiguous_strides,
+    elements,
+    explicit,
+    filled_with,
+    put,
+)
 from opgen.verify.memory.blocks import Changes
 from opgen.verify.properties.common import (
     differ_in_bits,
-    explicit,
-    filled_with,
     is_checked_value,
     new_memory_shows,
     remember,

@@ -28,19 +28,27 @@ from opgen.verify.caller import (
     significant,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import DTYPES, Call, Place, TensorSpec, at, put, tensors
+from opgen.verify.calls.specs import (
+    DTYPES,
+    Call,
+    Place,
+    TensorSpec,
+    as_dtype,
+    at,
+    filled_with,
+    put,
+    sizes_of,
+    tensors,
+    with_sizes,
+)
 from opgen.verify.properties.common import (
     META,
     TRACING,
-    as_dtype,
-    filled_with,
     has_tensors,
     in_layout,
     names_of_layouts,
     program_of,
-    sizes_of,
     two_runs,
-    with_sizes,
 )
 from opgen.verify.subjects import HAS_META, RETURNS_TENSORS, TAKES_TENSORS, Need
 

@@ -21,15 +21,16 @@ from opgen.verify.caller import (
     captured,
     differ,
 )
-from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, changed, each_tensor
-from opgen.verify.properties.common import (
-    NO_SIGNATURE,
-    enlarged,
+from opgen.verify.calls.specs import (
+    Call,
+    GeneratorSpec,
+    TensorSpec,
+    changed,
+    each_tensor,
     reordered,
-    two_runs,
     with_other_numbers,
-    with_outs,
 )
+from opgen.verify.properties.common import NO_SIGNATURE, enlarged, two_runs, with_outs
 from opgen.verify.subjects import CONCURRENT, NOT_RANDOM, SPECIFIED, Need, default_of
 
 # Elements of a call whose work is divided among threads, by whose number they cannot be divided, and of one that takes long

@@ -24,17 +24,21 @@ from opgen.verify.caller import (
     place_text,
     wrong_elements,
 )
-from opgen.verify.calls.specs import Call, Place, TensorSpec, changed, elements, flat, put
-from opgen.verify.properties.common import (
-    TRACING,
+from opgen.verify.calls.specs import (
+    Call,
+    Place,
+    TensorSpec,
     as_dtype,
+    changed,
+    elements,
     explicit,
-    has_tensors,
-    program_of,
+    flat,
+    put,
     reordered,
     sizes_of,
     with_sizes,
 )
+from opgen.verify.properties.common import TRACING, has_tensors, program_of
 from opgen.verify.properties.meta import is_about_meta
 from opgen.verify.subjects import (
     DRAWS_NOTHING,
