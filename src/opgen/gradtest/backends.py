@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from math import prod
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 # A function of the tensors whose gradients are checked.
 Function = Callable[..., tuple[Any, ...]]
 
+_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
 # Messages of formulas that are not there, which is not a wrong gradient.
 NOT_THERE = ("not implemented", "does not support it", "no forward-mode formula")
 
@@ -51,8 +51,13 @@ def first_line(error: BaseException | None) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
-class Tensors:
-    """What the checks need of tensors: those of `module`."""
+def reason_of(message: str) -> str:
+    """Return a message without its numbers, so that equal reasons are counted together."""
+    return _NUMBERS.sub("…", message)[:160]
+
+
+class BaseTensors:
+    """What the checks need of tensors: those of `module`, a thing that is PyTorch or like it."""
 
     # What a kernel throws to refuse a call.
     refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
@@ -63,16 +68,6 @@ class Tensors:
 
     def __init__(self, module: Any) -> None:
         self.module = module
-
-    def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
-        """Return a tensor with these elements. `layout` is "dense", "transposed" or "strided"."""
-        raise NotImplementedError
-
-    def operator(
-        self, namespace: str, name: str, overload: str, positional: Sequence[str]
-    ) -> Callable[..., Any]:
-        """Return an operator as a function; `positional` are the names of its positional arguments."""
-        raise NotImplementedError
 
     def is_tensor(self, value: Any) -> bool:
         return isinstance(value, self.module.Tensor)
@@ -90,11 +85,12 @@ class Tensors:
 
     def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
         """Compare the gradients with finite differences; throw an error if they differ."""
-        raise NotImplementedError
-
-    def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
-        """Compare the gradients of gradients with finite differences. With `forward`, forwards over backwards."""
-        raise NotImplementedError
+        transforms = {
+            "check_batched_grad": batched,
+            "check_batched_forward_grad": forward and batched,
+        }
+        options = transforms if self.has_transforms else {}
+        self.module.autograd.gradcheck(f, tuple(inputs), check_forward_ad=forward, **options)
 
     def check_compiled(self, make: Callable[[], Program], *, dynamic: bool) -> None:
         """Compare a program with the same under torch.compile. Throw Different, or NotCompiled.
@@ -109,12 +105,13 @@ class Tensors:
         return ""
 
 
-class TorchTensors(Tensors):
+class TorchTensors(BaseTensors):
     """PyTorch's."""
 
     has_transforms = True
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
+        """Return a tensor with these elements. `layout` is "dense", "transposed" or "strided"."""
         torch = self.module
         dense = torch.tensor(list(values), dtype=getattr(torch, dtype)).reshape(tuple(shape))
         if layout == "transposed":
@@ -130,20 +127,13 @@ class TorchTensors(Tensors):
     def operator(
         self, namespace: str, name: str, overload: str, positional: Sequence[str]
     ) -> Callable[..., Any]:
+        """Return an operator as a function; `positional` are the names of its positional arguments."""
         packet = getattr(getattr(self.module.ops, namespace), name)
         found: Callable[..., Any] = getattr(packet, overload or "default")
         return found
 
-    def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
-        self.module.autograd.gradcheck(
-            f,
-            tuple(inputs),
-            check_forward_ad=forward,
-            check_batched_grad=batched,
-            check_batched_forward_grad=forward and batched,
-        )
-
     def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
+        """Compare the gradients of gradients with finite differences. With `forward`, forwards over backwards."""
         self.module.autograd.gradgradcheck(
             f,
             tuple(inputs),
@@ -172,9 +162,8 @@ class TorchTensors(Tensors):
             try:
                 torch.testing.assert_close(found[what], value, equal_nan=True)
             except AssertionError as error:
-                raise Different(
-                    f"under torch.compile, {what} is {found[what]!r}, and without it {value!r}"
-                ) from error
+                text = f"{what} is {found[what]!r}, and without it {value!r}"
+                raise Different(f"under torch.compile, {text}") from error
 
     def _values_of(self, program: Program) -> dict[str, Any]:
         """Return the results of a program, the tensors that it writes, and the gradients of its leaves."""
@@ -209,7 +198,7 @@ class TorchTensors(Tensors):
         return ""
 
 
-class PackageTensors(Tensors):
+class PackageTensors(BaseTensors):
     """Those of a package of target runtime, which compares gradients with finite differences itself."""
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
@@ -217,7 +206,8 @@ class PackageTensors(Tensors):
             wide = [x for value in values for x in (value, value)]
             return self._dense(wide, (*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
         if layout == "transposed":
-            turned = self._dense(_transposed(values, shape), shape[::-1], dtype)
+            # The order of elements does not matter: they are random.
+            turned = self._dense(values, shape[::-1], dtype)
             for i in range(len(shape)):
                 turned = self.module._C._movedim(turned, 0, len(shape) - 1 - i)
             return turned
@@ -250,9 +240,6 @@ class PackageTensors(Tensors):
             return self.module.tensor(value)
         return self.module._C._clone(value)
 
-    def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
-        self.module.autograd.gradcheck(f, tuple(inputs), check_forward_ad=forward)
-
     def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
         """The gradient as a function of the inputs and of the weights of the outputs, whose gradient is checked."""
         count, autograd = len(inputs), self.module.autograd
@@ -282,6 +269,9 @@ class PackageTensors(Tensors):
         return self.leaf(self._dense(values, tuple(output.shape), dtype))
 
 
+Tensors: TypeAlias = TorchTensors | PackageTensors
+
+
 def elements_of(nested: Any) -> Iterator[Any]:
     """Yield the numbers in nested lists."""
     if isinstance(nested, list):
@@ -289,13 +279,6 @@ def elements_of(nested: Any) -> Iterator[Any]:
             yield from elements_of(item)
     else:
         yield nested
-
-
-def _transposed(values: Sequence[Any], shape: Sequence[int]) -> list[Any]:
-    """Return elements in row-major order of `shape` in that of the reversed shape."""
-    strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
-    places = product(*map(range, reversed(shape)))
-    return [values[sum(i * s for i, s in zip(reversed(place), strides))] for place in places]
 
 
 def tensors_of(module: ModuleType) -> Tensors:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from msgspec import Struct
-
 from opgen.gradtest.backends import Function, Program, Tensors
 
 if TYPE_CHECKING:
@@ -59,7 +57,8 @@ def at(call: Mapping[str, Any], place: Place) -> Any:
 
 
 def each(f: Callable[[Any], Any], value: Any) -> Any:
-    return [f(v) for v in value] if isinstance(value, list) else f(value)
+    """Return what a function returns for a value, or for each one of a list."""
+    return [f(v) for v in value] if isinstance(value, list | tuple) else f(value)
 
 
 def by_position(names: Sequence[str], given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -73,63 +72,51 @@ def by_position(names: Sequence[str], given: Mapping[str, Any]) -> tuple[list[An
     return leading, {n: v for n, v in given.items() if n not in names[: len(leading)]}
 
 
-class CompiledCall(Struct):
-    """One call, with a gradient for the tensors at `chosen`."""
+def check_compiled(
+    gradient: Gradient,
+    tensors: Tensors,
+    call: Mapping[str, Any],
+    chosen: Sequence[Place],
+    *,
+    every: bool,
+    dynamic: bool,
+) -> None:
+    """Throw Different if a program with the call has other values under torch.compile, or NotCompiled.
 
-    gradient: Gradient
-    tensors: Tensors
-    call: Mapping[str, Any]
-    chosen: Sequence[Place]
+    The tensors at `chosen` have a gradient. With `every`, check all programs that differ in how they use the tensors. With
+    `dynamic`, sizes are symbols.
+    """
+    returns, names = gradient.schema.returns, gradient.schema.arguments.mutable_arg_names
+    clone = tensors.clone
+    f = function_of(gradient, tensors, call, chosen)
 
-    def check(self, *, every: bool, dynamic: bool) -> None:
-        """Throw Different if a program with the call has other values under torch.compile, or NotCompiled.
+    def leaves() -> list[Any]:
+        return [tensors.leaf(clone(at(call, place))) for place in chosen]
 
-        With `every`, check all programs that differ in how they use the tensors. With `dynamic`, sizes are symbols.
-        """
-        programs = self._programs()
-        for make in programs if every else programs[:1]:
-            self.tensors.check_compiled(make, dynamic=dynamic)
+    def plain() -> Program:
+        inputs = leaves()
+        return Program(_used(f), inputs, inputs)
 
-    def _leaves(self) -> list[Any]:
-        return [self.tensors.leaf(self.tensors.clone(at(self.call, p))) for p in self.chosen]
-
-    def _programs(self) -> list[Callable[[], Program]]:
-        returns = self.gradient.schema.returns
-        if self.gradient.schema.arguments.mutable_arg_names:
-            return [self._written, self._plain]
-        if self.gradient.views and len(returns) == 1 and not returns[0].type.is_list_like():
-            return [self._plain, self._written_view]
-        return [self._plain]
-
-    def _plain(self) -> Program:
-        leaves = self._leaves()
-        f = function_of(self.gradient, self.tensors, self.call, self.chosen)
-        return Program(_used(f), leaves, leaves)
-
-    def _written(self) -> Program:
+    def written() -> Program:
         """The operator writes inputs of the program, and the tensors of the call that have no gradient."""
-        leaves = self._leaves()
-        names = self.gradient.schema.arguments.mutable_arg_names
-        fresh = {k: each(self._clone, v) if k in names else v for k, v in self.call.items()}
-        inputs = [
-            self.tensors.clone(leaf) if name in names else leaf
-            for (name, _), leaf in zip(self.chosen, leaves)
-        ]
-        f = function_of(self.gradient, self.tensors, fresh, self.chosen, copies=False)
-        given = dict(zip(self.chosen, inputs))
-        written = [
+        made = leaves()
+        fresh = {
+            k: each(lambda v: clone(v) if tensors.is_tensor(v) else v, v) if k in names else v
+            for k, v in call.items()
+        }
+        inputs = [clone(v) if name in names else v for (name, _), v in zip(chosen, made)]
+        given = dict(zip(chosen, inputs))
+        used = [
             given.get(place, value)
             for name in names
-            for place, value in _places_in(name, fresh.get(name))
-            if self.tensors.is_tensor(value)
+            for place, value in places_in(name, fresh.get(name))
+            if tensors.is_tensor(value)
         ]
-        return Program(_used(f), inputs, leaves, written)
+        writes = function_of(gradient, tensors, fresh, chosen, copies=False)
+        return Program(_used(writes), inputs, made, used)
 
-    def _written_view(self) -> Program:
+    def written_view() -> Program:
         """The view is written, which its base shows."""
-        leaves = self._leaves()
-        f = function_of(self.gradient, self.tensors, self.call, self.chosen)
-        clone = self.tensors.clone
 
         def program(*inputs: Any) -> tuple[Any, ...]:
             bases = tuple(clone(value) for value in inputs)
@@ -137,10 +124,16 @@ class CompiledCall(Struct):
                 view.mul_(2)
             return bases
 
-        return Program(program, leaves, leaves)
+        inputs = leaves()
+        return Program(program, inputs, inputs)
 
-    def _clone(self, value: Any) -> Any:
-        return self.tensors.clone(value) if self.tensors.is_tensor(value) else value
+    programs: list[Callable[[], Program]] = [plain]
+    if names:
+        programs = [written, plain]
+    elif gradient.views and len(returns) == 1 and not returns[0].type.is_list_like():
+        programs = [plain, written_view]
+    for make in programs if every else programs[:1]:
+        tensors.check_compiled(make, dynamic=dynamic)
 
 
 def _used(f: Function) -> Function:
@@ -153,7 +146,8 @@ def _used(f: Function) -> Function:
     return program
 
 
-def _places_in(name: str, value: Any) -> list[tuple[Place, Any]]:
+def places_in(name: str, value: Any) -> list[tuple[Place, Any]]:
+    """Return the value of an argument with its place; the values of a list one by one."""
     if isinstance(value, list):
         return [((name, i), one) for i, one in enumerate(value)]
     return [((name, None), value)]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 from typing import Any, TypeAlias
-
-from msgspec import Struct
 
 from opgen.gradtest.backends import Tensors
 from opgen.model.domains import EVERYTHING, Between, Domain, OneOf
@@ -82,29 +81,15 @@ class Undrawable(Exception):
 class Making:
     """Makes the arguments of one call. `base` is the shape that most of its tensors have.
 
-    Authors call its methods in the `make` of a Domain, also `tensor` and `integers`.
+    Authors call its methods in the `make` of a Domain, and those of its choices, also `tensor` and `integers`.
     """
 
     base: tuple[int, ...]
 
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
-
-    def integer(self, low: int, high: int) -> int:
-        """Return an integer from `low` to `high`."""
-        return self.choices.integer(low, high)
-
-    def number(self, low: float, high: float) -> float:
-        """Return a number from `low` to `high`."""
-        return self.choices.number(low, high)
-
-    def choice(self, choices: Sequence[Any]) -> Any:
-        """Return one of some values."""
-        return self.choices.choice(choices)
-
-    def chance(self, probability: float) -> bool:
-        """Return True with this probability."""
-        return self.choices.chance(probability)
+        self.integer, self.number = choices.integer, choices.number
+        self.choice, self.chance = choices.choice, choices.chance
 
     def yes(self) -> bool:
         """Return True in half of the calls."""
@@ -127,27 +112,6 @@ class Making:
         raise NotImplementedError
 
 
-class Vocabulary(Struct, frozen=True):
-    """The words that plans are made of; words that occur twice are drawn twice as often.
-
-    `shapes` are words of SHAPES, and letters that stand for sizes: "a b".
-
-    `wanted` are shapes of tensors by the names of arguments, which are drawn most of the time.
-
-    `tensors` returns the words of a tensor after its shape. `others` are the words of types that are neither tensors nor
-    numbers; a type that is not there has only its default.
-    """
-
-    tensors: Callable[[Argument, Choices], tuple[str, ...]]
-    shapes: tuple[str, ...] = SHAPES
-    wanted: Mapping[str, str] = {}
-    ints: tuple[str, ...] = ("small", "small", "dimension", "size", "negative")
-    numbers: tuple[str, ...] = ("positive", "positive", "any")
-    lists: tuple[str, ...] = ("sizes", "dimensions", "small", "small", "base")
-    counts: tuple[int, ...] = (1, 2, 2, 3)
-    others: Mapping[BaseTy, tuple[str, ...]] = {}
-
-
 _INTS = (BaseType(BaseTy.int), BaseType(BaseTy.SymInt))
 _NUMBERS = (BaseType(BaseTy.float), BaseType(BaseTy.Scalar))
 _DRAWABLE = (*(BaseTy.Tensor, BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.Scalar, BaseTy.bool),)
@@ -159,24 +123,30 @@ _OWN_LENGTH = 0.5
 
 
 class Drawer:
-    """Draws calls of one operator. `begin` starts one by its plan, which is empty if it is a new one.
+    """Draws calls of one operator, by plans whose words are these; those that occur twice are drawn twice as often.
 
-    The base has as many dimensions as the plan's words for "", if there are any.
+    `shapes` are words of SHAPES, and letters that stand for sizes: "a b". `wanted` are shapes of tensors by the names of
+    arguments, which are drawn most of the time. `others` are the words of types that are neither tensors nor numbers; a type
+    that is not there has only its default.
     """
+
+    shapes: tuple[str, ...] = SHAPES
+    wanted: Mapping[str, str] = MappingProxyType({})
+    ints: tuple[str, ...] = ("small", "small", "dimension", "size", "negative")
+    numbers: tuple[str, ...] = ("positive", "positive", "any")
+    lists: tuple[str, ...] = ("sizes", "dimensions", "small", "small", "base")
+    counts: tuple[int, ...] = (1, 2, 2, 3)
+    others: Mapping[BaseTy, tuple[str, ...]] = MappingProxyType({})
 
     def __init__(
         self,
         arguments: Sequence[Argument],
         choices: Choices,
-        vocabulary: Vocabulary,
-        begin: Callable[[Plan], Making],
         domain: Domain = EVERYTHING,
         accepted: Sequence[Plan] = (),
     ) -> None:
         self.arguments = arguments
         self.choices = choices
-        self.vocabulary = vocabulary
-        self.begin = begin
         self.domain = domain
         self.accepted = list(accepted)
         # How often a plan that was accepted is drawn again, and how often one argument of it is then drawn anew.
@@ -185,6 +155,17 @@ class Drawer:
         # The length of the lists of a call; 0 if each has its own.
         self._length = 0
         self._has_lists = sum(a.type.is_list_like() is not None for a in arguments) > 1
+
+    def begin(self, plan: Plan) -> Making:
+        """Start a call by its plan, which is empty if it is a new one.
+
+        The base has as many dimensions as the plan's words for "", if there are any.
+        """
+        raise NotImplementedError
+
+    def tensor_words(self, argument: Argument) -> tuple[str, ...]:
+        """Return the words of a tensor after its shape."""
+        raise NotImplementedError
 
     def draw(self, *, only_known: bool = False) -> tuple[dict[str, Any], Plan]:
         """Return the arguments of a call by name, and the plan that they are made by."""
@@ -199,7 +180,7 @@ class Drawer:
             # Lists of one call often have the same length, which is drawn anew each time.
             own = self.choices.chance(_OWN_LENGTH)
             if plan.setdefault("[]", ("own",) if own else ("same",)) == ("same",):
-                self._length = self.choices.choice(self.vocabulary.counts)
+                self._length = self.choices.choice(self.counts)
         made: Mapping[str, Any] = {} if self.domain.make is None else self.domain.make(making)
         call: dict[str, Any] = {}
         for argument in self.arguments:
@@ -244,38 +225,36 @@ class Drawer:
         return self._plan_of_type(argument, type)
 
     def _plan_of_type(self, argument: Argument, type: Type) -> tuple[str, ...]:
-        choose, words = self.choices.choice, self.vocabulary
+        choose = self.choices.choice
         if isinstance(type, OptionalType):
             if not self._is_drawable(type.elem) or self.choices.chance(_NONE):
                 return ("none",)
             return self._plan_of_type(argument, type.elem)
         if isinstance(type, ListType):
             if type.is_tensor_like():
-                count = str(type.size or choose(words.counts))
+                count = str(type.size or choose(self.counts))
                 return (count, *self._plan_of_tensor(argument))
-            return (choose(words.lists),)
+            return (choose(self.lists),)
         if type == _TENSOR:
             return self._plan_of_tensor(argument)
         if type in _INTS:
             if "dim" in argument.name and "size" not in argument.name:
                 return ("dimension",)
-            return (choose(words.ints),)
+            return (choose(self.ints),)
         if type in _NUMBERS:
-            return (choose(words.numbers),)
-        if isinstance(type, BaseType) and type.name in words.others:
-            return (choose(words.others[type.name]),)
+            return (choose(self.numbers),)
+        if isinstance(type, BaseType) and type.name in self.others:
+            return (choose(self.others[type.name]),)
         return ("value",)
 
     def _plan_of_tensor(self, argument: Argument) -> tuple[str, ...]:
-        wanted = self.vocabulary.wanted.get(argument.name)
-        if wanted is not None and self.choices.chance(_WANTED):
-            shape = wanted
-        else:
-            shape = self.choices.choice(self.vocabulary.shapes)
-        return (shape, *self.vocabulary.tensors(argument, self.choices))
+        shape = self.wanted.get(argument.name)
+        if shape is None or not self.choices.chance(_WANTED):
+            shape = self.choices.choice(self.shapes)
+        return (shape, *self.tensor_words(argument))
 
     def _is_drawable(self, type: Type) -> bool:
-        return any(type.is_base_ty_like(base) for base in (*_DRAWABLE, *self.vocabulary.others))
+        return any(type.is_base_ty_like(base) for base in (*_DRAWABLE, *self.others))
 
     # Values.
 
@@ -305,7 +284,7 @@ class Drawer:
             return self._number(words[0], values)
         if type == BaseType(BaseTy.bool):
             return self.choices.chance(0.5)
-        if isinstance(type, BaseType) and type.name in self.vocabulary.others:
+        if isinstance(type, BaseType) and type.name in self.others:
             return making.other(type, words)
         raise Undrawable(
             f"no value of type {type} is known for '{argument.name}': name some, "
@@ -397,7 +376,12 @@ class Draw(Making):
         if chosen == "bool":
             return self._make([self.yes() for _ in range(count)], shape, chosen)
         among = Between(low, high) if values is None else values
-        return self._make([self._element(among, chosen) for _ in range(count)], shape, chosen)
+        numbers: list[Any] = []
+        for _ in range(count):
+            real = self._real(among)
+            is_complex = chosen.startswith("complex")
+            numbers.append(complex(real, self._real(Between(-1, 1))) if is_complex else real)
+        return self._make(numbers, shape, chosen)
 
     def integers(self, *shape: int, below: int, low: int = 0) -> Any:
         """Return a tensor of integers from `low` to `below` - 1: indices."""
@@ -418,10 +402,6 @@ class Draw(Making):
 
     def _make(self, values: Sequence[Any], shape: Sequence[int], dtype: str) -> Any:
         return self._tensors.tensor(values, shape, dtype, self.random.choice(_LAYOUTS))
-
-    def _element(self, among: Between, dtype: str) -> Any:
-        real = self._real(among)
-        return complex(real, self._real(Between(-1, 1))) if dtype.startswith("complex") else real
 
     def _real(self, among: Between) -> float:
         """Return a number that no other element is near to, if the range has one."""
@@ -450,15 +430,16 @@ class GradientDrawer(Drawer):
         seed: str = "",
     ) -> None:
         self.random = random.Random(seed)
-        with_gradient = frozenset(differentiable)
+        self.tensors = tensors
+        self.dtype = dtype
+        self.differentiable = frozenset(differentiable)
+        super().__init__(arguments, Choices(self.random), domain)
 
-        def dtypes(argument: Argument, choices: Choices) -> tuple[str, ...]:
-            if argument.name not in with_gradient:
-                return (choices.choice((dtype, "int64", "int64", "bool")),)
-            real = dtype.startswith("complex") and choices.chance(0.15)
-            return ("float64" if real else dtype,)
+    def tensor_words(self, argument: Argument) -> tuple[str, ...]:
+        if argument.name not in self.differentiable:
+            return (self.choices.choice((self.dtype, "int64", "int64", "bool")),)
+        real = self.dtype.startswith("complex") and self.choices.chance(0.15)
+        return ("float64" if real else self.dtype,)
 
-        def begin(plan: Plan) -> Draw:
-            return Draw(tensors, dtype, self.random, len(plan[""]) if "" in plan else None)
-
-        super().__init__(arguments, Choices(self.random), Vocabulary(dtypes), begin, domain)
+    def begin(self, plan: Plan) -> Draw:
+        return Draw(self.tensors, self.dtype, self.random, len(plan[""]) if "" in plan else None)

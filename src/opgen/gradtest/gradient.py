@@ -25,9 +25,10 @@ from opgen.gradtest.backends import (
     elements_of,
     first_line,
     is_comparison,
+    reason_of,
     tensors_of,
 )
-from opgen.gradtest.calls import CompiledCall, Place, at, function_of
+from opgen.gradtest.calls import Place, at, check_compiled, function_of, places_in
 from opgen.gradtest.drawing import GradientDrawer, Plan, Undrawable
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.domains import EVERYTHING, Domain
@@ -46,7 +47,6 @@ OF_SECOND_ORDER = 8
 COMPILED = 3
 # The text of a stub, on both targets, and of an empty body that `opgen stub` wrote.
 _IS_STUB = re.compile(r" has no \w+ kernel yet; ")
-_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 class Report(Struct):
@@ -135,7 +135,7 @@ class _Check(Struct):
 
     def run(self) -> Report:
         gradient = self.gradient
-        modes = ("backward", "forward") if self.gradient.forward else ("backward",)
+        modes = ("backward", "forward") if gradient.forward else ("backward",)
         report = Report(str(gradient), self.dtype, modes, self.domain.narrowings())
         drawer = GradientDrawer(
             gradient.schema.arguments.flat_all,
@@ -164,7 +164,7 @@ class _Check(Struct):
         self, call: dict[str, Any], plan: Plan, drawer: GradientDrawer, report: Report
     ) -> None:
         places = self._differentiable_tensors(call)
-        if not any(self._is_of_dtype(call, place) for place in places):
+        if not any(str(at(call, place).dtype).endswith(self.dtype) for place in places):
             report.refused["drawn without a tensor of this dtype"] += 1
             return
         chosen = [place for place in places if drawer.random.random() < 0.8] or places
@@ -172,13 +172,10 @@ class _Check(Struct):
         inputs = [self.tensors.clone(at(call, place)) for place in chosen]
         try:
             outputs = f(*inputs)
-        except NotImplementedError as error:
-            if _IS_STUB.search(str(error)):
-                raise
-            report.refused[_reason(error)] += 1
-            return
         except self.tensors.refusals as error:
-            report.refused[_reason(error)] += 1
+            if isinstance(error, NotImplementedError) and _IS_STUB.search(str(error)):
+                raise
+            report.refused[reason_of(first_line(error))] += 1
             return
         if not all(map(cmath.isfinite, elements_of([y.tolist() for y in outputs]))):
             report.refused["the result is not finite"] += 1
@@ -214,7 +211,7 @@ class _Check(Struct):
                 # The library says what it does not have: this is no wrong gradient.
                 if not any(text in str(error) for text in NOT_THERE):
                     raise self._wrong("second derivative", call, chosen, error) from error
-                report.not_implemented[_reason(error)] += 1
+                report.not_implemented[reason_of(first_line(error))] += 1
             else:
                 report.second_order += 1
 
@@ -224,11 +221,11 @@ class _Check(Struct):
         number = report.checked - 1
         # Graphs depend on which tensors have a gradient.
         chosen = [place for i, place in enumerate(places) if i != number - 1] or list(places)
-        compiled = CompiledCall(self.gradient, self.tensors, call, chosen)
+        every, dynamic = number == 0, number == 1
         try:
-            compiled.check(every=number == 0, dynamic=number == 1)
+            check_compiled(self.gradient, self.tensors, call, chosen, every=every, dynamic=dynamic)
         except NotCompiled as error:
-            report.not_compiled[_reason(error)] += 1
+            report.not_compiled[reason_of(first_line(error))] += 1
         except Different as error:
             what = "gradient under torch.compile"
             raise self._wrong(what, call, chosen, error) from error
@@ -237,20 +234,12 @@ class _Check(Struct):
 
     def _differentiable_tensors(self, call: Mapping[str, Any]) -> list[Place]:
         """Return the places of tensors with a gradient: argument, and index in a list."""
-        places: list[Place] = []
-        for name in self.gradient.inputs:
-            value = call.get(name)
-            if isinstance(value, list):
-                places += [(name, i) for i, v in enumerate(value) if self._differentiable(v)]
-            elif self._differentiable(value):
-                places.append((name, None))
-        return places
-
-    def _differentiable(self, value: Any) -> bool:
-        return self.tensors.is_tensor(value) and self.tensors.is_differentiable(value)
-
-    def _is_of_dtype(self, call: Mapping[str, Any], place: Place) -> bool:
-        return str(at(call, place).dtype).endswith(self.dtype)
+        return [
+            place
+            for name in self.gradient.inputs
+            for place, value in places_in(name, call.get(name))
+            if self.tensors.is_tensor(value) and self.tensors.is_differentiable(value)
+        ]
 
     def _wrong(
         self, what: str, call: Mapping[str, Any], chosen: Sequence[Place], error: Exception
@@ -265,11 +254,6 @@ class _Check(Struct):
         lines = [f"the {what} of {self.gradient} {found}, of {wanted} in a call with"]
         lines += [f"  {name} = {value!r}" for name, value in call.items()]
         return AssertionError("\n".join([*lines, str(error)]))
-
-
-def _reason(error: Exception) -> str:
-    """Return the first line of a message, without its numbers: equal reasons are counted together."""
-    return _NUMBERS.sub("…", first_line(error))[:150]
 
 
 def gradients(
@@ -300,12 +284,13 @@ def gradients(
         if not inputs:
             continue
         returns = fn.func.func.returns
+        wanted = set(differentiable_outputs(fn, DEFAULT_KEY))
         found.append(
             Gradient(
                 namespace=fn.func.namespace,
                 schema=fn.func.func,
                 inputs=inputs,
-                outputs=_positions(fn),
+                outputs=tuple(i for i, name in enumerate(return_names(fn.func)) if name in wanted),
                 forward=uses_forward and bool(fn.forward.get(DEFAULT_KEY)),
                 views=any(r.annotation is not None and not r.is_write for r in returns),
             )
@@ -322,11 +307,6 @@ def _inputs(info: DifferentiabilityInfo) -> tuple[str, ...]:
         for name in derivative.var_names
     }
     return tuple(b.name for b in info.args_with_derivatives if b.name not in without)
-
-
-def _positions(fn: DifferentiableFunction) -> tuple[int, ...]:
-    wanted = set(differentiable_outputs(fn, DEFAULT_KEY))
-    return tuple(i for i, name in enumerate(return_names(fn.func)) if name in wanted)
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:

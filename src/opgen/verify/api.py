@@ -45,11 +45,6 @@ class Report(Struct, frozen=True):
         return render_terminal(self.verification)
 
 
-def missing_packages() -> list[str]:
-    """Return the packages that verification needs and that are not installed."""
-    return [name for name in _NEEDED if find_spec(name) is None]
-
-
 def verify(
     yaml: str | Path | Sequence[str | Path] = (),
     *,
@@ -76,8 +71,7 @@ def verify(
     Raises VerificationError if the library cannot be loaded or packages are missing, and OpgenError for schema files,
     formulas and files of domains with errors.
     """
-    missing = missing_packages()
-    if missing:
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise VerificationError(
             f"'opgen verify' needs more packages: pip install {' '.join(missing)}"
         )
@@ -87,7 +81,11 @@ def verify(
     diagnostics = Diagnostics()
     parsed = domains.parse_all(files, diagnostics)
     if schemas:
-        _check_schemas(schemas, target, diagnostics)
+        inputs = Inputs(yaml=tuple(schemas), target=target)
+        registry = load_registry(inputs, diagnostics)
+        if registry is not None:
+            # The formulas beside them are read, too.
+            derive_gradients(registry, inputs, Signatures(), diagnostics)
     elif target == "runtime":
         raise VerificationError("a library of target runtime is verified with its schema files")
     _stop_if_errors(diagnostics)
@@ -129,14 +127,6 @@ def replay(request: Request, call: Mapping[str, Any], number: int = 0) -> int:
             if verdict.status != FAILED:
                 print(f"{verdict.property}: {verdict.status} {verdict.reason}".rstrip())
     return int(FAILED in counts(found.operators))
-
-
-def _check_schemas(schemas: Sequence[Path], target: str, diagnostics: Diagnostics) -> None:
-    """Report errors of schema files, and of the formulas beside them."""
-    inputs = Inputs(yaml=tuple(schemas), target=target)
-    registry = load_registry(inputs, diagnostics)
-    if registry is not None:
-        derive_gradients(registry, inputs, Signatures(), diagnostics)
 
 
 def _stop_if_errors(diagnostics: Diagnostics) -> None:

@@ -17,7 +17,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import first_line
-from opgen.verify.backends.base import Backend, Described
+from opgen.verify.backends import Backend
+from opgen.verify.backends.base import Described
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Array, Call, Place, TensorSpec, at, elements, places
 from opgen.verify.codes import NAMES
@@ -129,8 +130,7 @@ def differ(
     """
     if len(found) != len(expected):
         return f"{len(found)} results, expected {len(expected)}"
-    pairs = zip(found, expected)
-    texts = (_differ_once(one, other, exact, strides, units) for one, other in pairs)
+    texts = (_differ_once(*pair, exact, strides, units) for pair in zip(found, expected))
     return next((text for text in texts if text is not None), None)
 
 
@@ -171,8 +171,8 @@ def significant(described: Described) -> tuple[int, ...]:
 
 
 def _same_values(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float) and one != one:
-        return other != other
+    if one != one:
+        return bool(other != other)
     if isinstance(one, float | complex) and isinstance(other, float | complex):
         return bool(abs(one - other) <= 1e-6 * max(abs(one), abs(other), 1))
     return bool(one == other)
@@ -248,19 +248,19 @@ class Caller(Struct):
         self, call: Mapping[str, Any], how: str = "fresh", outcome: Outcome | None = None
     ) -> dict[str, Any]:
         """Return the arguments of a call. `how` is "fresh", "block" or "meta"."""
-        return {
-            name: self._value((name, None), value, how, outcome) for name, value in call.items()
-        }
 
-    def _value(self, place: Place, value: Any, how: str, outcome: Outcome | None) -> Any:
-        if isinstance(value, list | tuple):
-            name, _ = place
-            return [self._value((name, i), item, how, outcome) for i, item in enumerate(value)]
-        if isinstance(value, TensorSpec) and how != "fresh":
-            return self.backend.meta(value) if how == "meta" else self.placed(value, place, outcome)
-        if how == "meta" and getattr(value, "kind", "") == "device":
-            return self.backend.other(replace(value, name="meta"))
-        return self.backend.made(value)
+        def made(value: Any, place: Place) -> Any:
+            if isinstance(value, list | tuple):
+                return [made(item, (place[0], i)) for i, item in enumerate(value)]
+            if isinstance(value, TensorSpec) and how == "block":
+                return self.placed(value, place, outcome)
+            if isinstance(value, TensorSpec) and how == "meta":
+                return self.backend.meta(value)
+            if how == "meta" and getattr(value, "kind", "") == "device":
+                return self.backend.other(replace(value, name="meta"))
+            return self.backend.made(value)
+
+        return {name: made(value, (name, None)) for name, value in call.items()}
 
     def placed(
         self, spec: TensorSpec, place: Place = ("", None), outcome: Outcome | None = None
@@ -303,13 +303,10 @@ class Caller(Struct):
         if watch:
             backend.watch_memory(True)
         try:
-            if warn:
-                with captured(2) as printed, warnings.catch_warnings(record=True) as caught:
-                    warnings.simplefilter("always")
-                    outcome.returned = subject.call(outcome.given)
-                outcome.warned = (*printed, *(str(each.message) for each in caught))
-            else:
+            with contextlib.ExitStack() as stack:
+                warned = stack.enter_context(_kept_warnings()) if warn else []
                 outcome.returned = subject.call(outcome.given)
+            outcome.warned = tuple(warned)
         except Exception as error:
             if isinstance(error, MemoryError) or not backend.refusal(error):
                 raise
@@ -317,11 +314,12 @@ class Caller(Struct):
         finally:
             if watch:
                 backend.watch_memory(False)
-        if outcome.error is None and how != "meta":
-            self._count(call)
         if outcome.error is None:
-            outcome.results = tuple(self.results(subject, outcome.returned, how != "meta"))
-            outcome.written = tuple(self._written(subject, outcome.given, how != "meta"))
+            has_elements = how != "meta"
+            if has_elements:
+                self._count(call)
+            outcome.results = tuple(self.results(subject, outcome.returned, has_elements))
+            outcome.written = tuple(self.written(subject, outcome.given, has_elements))
         return outcome
 
     def _count(self, call: Mapping[str, Any]) -> None:
@@ -345,17 +343,15 @@ class Caller(Struct):
         if not self.backend.is_tensor(value):
             return Result(label, other=value)
         described = self.backend.describe(value)
-        numbers = None
-        if with_elements and described.device == "cpu":
-            numbers = self.backend.elements(value).copy()
-        return Result(label, described, numbers)
+        is_known = with_elements and described.device == "cpu"
+        return Result(label, described, self.backend.elements(value).copy() if is_known else None)
 
-    def _written(
-        self, subject: Subject, given: Mapping[str, Any], with_elements: bool
+    def written(
+        self, subject: Subject, given: Mapping[str, Any], with_elements: bool = True
     ) -> Iterator[Result]:
+        """Yield the arguments that a call may have written, lists one by one."""
         for name in subject.schema.arguments.mutable_arg_names:
-            value = given.get(name)
-            for label, item in _items(name, value):
+            for label, item in _items(name, given.get(name)):
                 if item is not None:
                     yield self.result(label, item, with_elements)
 
@@ -377,6 +373,16 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield f"{name}[{index}]", item
     else:
         yield name, value
+
+
+@contextlib.contextmanager
+def _kept_warnings() -> Iterator[list[str]]:
+    """Collect warnings of Python, and what C++ prints to stderr."""
+    found: list[str] = []
+    with captured(2) as printed, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield found
+    found += [*printed, *(str(each.message) for each in caught)]
 
 
 @contextlib.contextmanager

@@ -1,77 +1,13 @@
-"""The properties by their names, and their codes, which docs/reference/verify-properties.md describes."""
+"""The properties by their names, and their codes: headings of docs/reference/verify-properties.md."""
 
 from __future__ import annotations
 
-PROPERTIES = {
-    "inplace-agrees": "V0101",
-    "out-agrees": "V0102",
-    "out-resizes": "V0103",
-    "out-warns": "V0104",
-    "out-refuses": "V0105",
-    "out-keeps": "V0106",
-    "inplace-keeps": "V0107",
-    "undeclared-write": "V0110",
-    "write-between": "V0111",
-    "write-beyond": "V0112",
-    "read-beyond": "V0113",
-    "uninitialised": "V0114",
-    "undeclared-alias": "V0115",
-    "missing-alias": "V0116",
-    "overlap": "V0117",
-    "exception-safe": "V0118",
-    "strided-inputs": "V0120",
-    "expanded-inputs": "V0121",
-    "offset-inputs": "V0122",
-    "misaligned-inputs": "V0123",
-    "empty-inputs": "V0124",
-    "scalar-inputs": "V0125",
-    "conjugated-inputs": "V0126",
-    "broadcasting": "V0127",
-    "reordered-inputs": "V0128",
-    "meta-shape": "V0130",
-    "meta-strides": "V0131",
-    "meta-dtype": "V0132",
-    "meta-refuses": "V0133",
-    "symbolic-sizes": "V0134",
-    "unbacked-sizes": "V0135",
-    "fake-agrees": "V0136",
-    "promotion": "V0140",
-    "precision": "V0141",
-    "threads": "V0150",
-    "repeatable": "V0151",
-    "undeclared-random": "V0152",
-    "generator": "V0153",
-    "concurrent": "V0154",
-    "backward-gradient": "V0160",
-    "forward-gradient": "V0161",
-    "second-gradient": "V0162",
-    "silent-zero": "V0163",
-    "integer-gradient": "V0164",
-    "gradient-strides": "V0165",
-    "version-counter": "V0166",
-    "vmap": "V0170",
-    "functionalization": "V0171",
-    "inductor": "V0172",
-    "export": "V0173",
-    "autocast": "V0174",
-    "copying": "V0180",
-    "gil": "V0181",
-    "memory-returned": "V0182",
-    "crash": "V0190",
-    "hang": "V0191",
-    "internal-error": "V0192",
-}
+from itertools import pairwise
+
+from opgen.data import read_sections
+
+_HEADINGS = [text.split(": ") for text in read_sections("reference/verify-properties")]
+PROPERTIES = {name: code for code, *names in _HEADINGS for name in names}
 NAMES = {code: name for name, code in PROPERTIES.items()}
-# The families of properties, by the beginnings of their codes.
-FAMILIES = (
-    ("V010", "Variants"),
-    ("V011", "Memory"),
-    ("V012", "Inputs"),
-    ("V013", "Meta kernels and symbols"),
-    ("V014", "Dtypes"),
-    ("V015", "Repetition"),
-    ("V016", "Gradients"),
-    ("V017", "Transforms"),
-    ("V018", "Results, threads and memory"),
-    ("V019", "How calls end"),
-)
+# The families of properties, by the beginnings of their codes: each heading of one is in front of its first property.
+FAMILIES = tuple((after[0][:4], one[0]) for one, after in pairwise(_HEADINGS) if len(one) == 1)

@@ -32,13 +32,10 @@ def parse_all(files: Iterable[Path], diagnostics: Diagnostics) -> list[DomainsFi
     """Parse the YAML files of domains, and report their errors, including properties and dtypes that do not exist."""
     found = []
     for file in files:
-        if file.suffix == ".py":
-            continue
-        source = read_source(file, diagnostics)
+        source = None if file.suffix == ".py" else read_source(file, diagnostics)
         if source is not None:
-            parsed = parse_domains(source, diagnostics)
-            check_words(parsed, diagnostics)
-            found.append(parsed)
+            found.append(parse_domains(source, diagnostics))
+            check_words(found[-1], diagnostics)
     return found
 
 
@@ -69,13 +66,12 @@ def check_names(
                 continue
             known = operators.get(word.operator)
             if word.kind == "operator" and known is None:
-                hint = did_you_mean(word.text, operators)
-                message = f"the library has no operator '{word.text}'"
-                diagnostics.error("E0855", message, word.span, hint=hint)
+                known, message = tuple(operators), f"the library has no operator '{word.text}'"
             elif word.kind == "argument" and known is not None and word.text not in known:
-                hint = did_you_mean(word.text, tuple(known))
                 message = f"'{word.operator}' has no argument '{word.text}'"
-                diagnostics.error("E0855", message, word.span, hint=hint)
+            else:
+                continue
+            diagnostics.error("E0855", message, word.span, hint=did_you_mean(word.text, known))
 
 
 def read_domains(files: Iterable[Path]) -> Mapping[str, Domain]:

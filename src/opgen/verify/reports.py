@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -80,7 +80,11 @@ def split_findings(report: OperatorReport) -> tuple[list[Verdict], list[Verdict]
     """Return the violated properties, a root cause first, and those that may follow from it."""
     found = failed(report)
     root = next((v for name in _ROOTS for v in found if v.property == name), None)
-    follows = [v for v in found if v is not root and root and _can_follow(v)]
+    follows = [
+        v
+        for v in found
+        if root and v is not root and codes.PROPERTIES[v.property].startswith(_FAMILIES)
+    ]
     own = [v for v in found if v not in follows]
     return sorted(own, key=lambda v: v is not root), follows
 
@@ -88,10 +92,6 @@ def split_findings(report: OperatorReport) -> tuple[list[Verdict], list[Verdict]
 # What makes results differ from call to call, and the families of properties that then compare nothing.
 _ROOTS = ("write-beyond", "read-beyond", "uninitialised", "crash")
 _FAMILIES = ("V010", "V011", "V012", "V014", "V015", "V017", "V019")
-
-
-def _can_follow(verdict: Verdict) -> bool:
-    return codes.PROPERTIES[verdict.property].startswith(_FAMILIES)
 
 
 def render_rest(found: Verification, *, color: bool = False) -> str:
@@ -118,7 +118,8 @@ def _uncertified(found: Verification) -> Iterator[str]:
     if found.request.properties:
         # Some properties alone are no certificate.
         return
-    left = [r for r in found.operators if lacking(r) and not all(map(_does_not_apply, r.verdicts))]
+    applies = {PASSED, FAILED, NOT_TESTED}
+    left = [r for r in found.operators if lacking(r) and applies & {v.status for v in r.verdicts}]
     short = [r for r in left if not failed(r)]
     if short:
         yield f"{_YELLOW}not certified, as few calls were accepted:{_RESET}"
@@ -133,17 +134,13 @@ def _uncertified(found: Verification) -> Iterator[str]:
     )
 
 
-def _does_not_apply(verdict: Verdict) -> bool:
-    return verdict.status in (NOT_APPLICABLE, EXCLUDED)
-
-
 def progress_line(report: OperatorReport, *, color: bool = False) -> str:
     """Return one line for an operator: its name, and the properties that it violates."""
     if names := ", ".join(v.property for v in failed(report)):
         return _rendered([f"{report.name}: {_RED}{names}{_RESET}"], color)
     total = counts([report])
-    line = f"{report.name}: {_GREEN}{total.get(PASSED, 0)} hold{_RESET}"
-    untested = [f"{total[NOT_TESTED]} not tested"] if NOT_TESTED in total else []
+    line = f"{report.name}: {_GREEN}{total[PASSED]} hold{_RESET}"
+    untested = [f"{total[NOT_TESTED]} not tested"] if total[NOT_TESTED] else []
     return _rendered([", ".join([line, *untested, *_reached(report)])], color)
 
 
@@ -189,7 +186,7 @@ def _untested(found: Verification) -> Iterator[str]:
 
 
 def _summary(found: Verification) -> str:
-    total = Counter(counts(found.operators))
+    total = counts(found.operators)
     failing = sum(bool(failed(r)) for r in found.operators)
     asked, untested = total[PASSED] + total[FAILED] + total[NOT_TESTED], total[NOT_TESTED]
     violated = f"{_RED}{total[FAILED]} violated in {counted(failing, 'operator')}{_RESET}"
@@ -238,20 +235,15 @@ def render_junit(found: Verification) -> str:
             skipped=str(sum(v.status in (NOT_TESTED, EXCLUDED) for v in cases)),
             time=f"{report.seconds:.3f}",
         )
-        for verdict in cases:
-            _case(suite, report, verdict)
+        for v in cases:
+            case = ElementTree.SubElement(suite, "testcase", classname=report.name, name=v.property)
+            for shown in v.findings:
+                failure = ElementTree.SubElement(case, "failure", message=_printable(shown.message))
+                failure.text = _printable(shown.program)
+            if v.status in (NOT_TESTED, EXCLUDED):
+                ElementTree.SubElement(case, "skipped", message=_printable(v.reason))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _case(suite: ElementTree.Element, report: OperatorReport, verdict: Verdict) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname=report.name, name=verdict.property)
-    if verdict.status == FAILED:
-        for shown in verdict.findings:
-            failure = ElementTree.SubElement(case, "failure", message=_printable(shown.message))
-            failure.text = _printable(shown.program)
-    elif verdict.status in (NOT_TESTED, EXCLUDED):
-        ElementTree.SubElement(case, "skipped", message=_printable(verdict.reason))
 
 
 def _printable(text: str) -> str:
@@ -262,9 +254,9 @@ def _printable(text: str) -> str:
 def findings(found: Verification) -> Diagnostics:
     """Return the findings as diagnostics, at the lines of their entries."""
     diagnostics = Diagnostics(most=1_000_000)
-    sources: dict[str, Source] = {}
+    source_of = cache(_source)
     for report in found.operators:
-        span = _span(report, sources)
+        span = _span(source_of(report.file), report.line) if report.file else None
         for verdict in failed(report):
             name = verdict.property
             for shown in verdict.findings:
@@ -274,20 +266,18 @@ def findings(found: Verification) -> Diagnostics:
     return diagnostics
 
 
-def _span(report: OperatorReport, sources: dict[str, Source]) -> Span | None:
-    if not report.file:
-        return None
-    if report.file not in sources:
-        text = ""
-        with contextlib.suppress(OSError):
-            text = Path(report.file).read_text(encoding="utf-8", errors="replace")
-        sources[report.file] = Source(report.file, text)
-    source = sources[report.file]
+def _source(file: str) -> Source:
+    try:
+        return Source(file, Path(file).read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return Source(file, "")
+
+
+def _span(source: Source, line: int) -> Span:
     starts = source.line_starts()
-    if not 0 < report.line <= len(starts):
+    if not 0 < line <= len(starts):
         return Span(source, 0, 0)
-    start = starts[report.line - 1]
-    return Span(source, start, start + len(source.line_text(report.line)))
+    return Span(source, starts[line - 1], starts[line - 1] + len(source.line_text(line)))
 
 
 # The class and the sign of a cell.
@@ -307,7 +297,7 @@ def render_html(found: Verification) -> str:
     total, request = counts(found.operators), found.request
     words = {EXCLUDED: "excluded by the author", NOT_APPLICABLE: "do not apply"}
     words = {FAILED: "violated", PASSED: "hold", NOT_TESTED: "not tested", **words}
-    summary = ", ".join(f"{total.get(status, 0)} {text}" for status, text in words.items())
+    summary = ", ".join(f"{total[status]} {text}" for status, text in words.items())
     values = {
         "title": f"opgen verify: {len(found.operators)} operators",
         "summary": f"{summary}; {found.seconds:.0f} s, seed {request.seed}, {request.mode}",

@@ -20,7 +20,7 @@ CALLS, LARGE, STRIDED, EXPANDED, OF_DTYPES, CONCURRENT = (
     "in two threads at the same time",
 )
 # Operators whose results are uninitialised memory say so in their names, as PyTorch's do.
-_EMPTY = ("empty",)
+_EMPTY = "empty"
 
 
 class Facts(Struct, frozen=True):
@@ -57,10 +57,11 @@ class Subject(Struct):
     # For programs: how the operator is called, as `torch.ops.mylib.add_`, and the arguments that are passed by position.
     spelling: str = ""
     handle: Any = None
-    _written: tuple[str, ...] = ()
+    # The arguments that the schema marks as written.
+    written: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self._written = tuple(self.schema.arguments.mutable_arg_names)
+        self.written = tuple(self.schema.arguments.mutable_arg_names)
 
     @property
     def name(self) -> str:
@@ -80,16 +81,12 @@ class Subject(Struct):
         return f"{self.namespace}::{self.base}"
 
     @property
-    def kind(self) -> SchemaKind:
-        return self.schema.kind()
-
-    @property
     def is_functional(self) -> bool:
-        return self.kind is SchemaKind.functional
+        return self.schema.kind() is SchemaKind.functional
 
     @property
     def is_inplace(self) -> bool:
-        if self.kind is SchemaKind.inplace:
+        if self.schema.kind() is SchemaKind.inplace:
             return True
         name, positional = str(self.schema.name.name), self.schema.arguments.flat_positional
         return name.endswith("_") and bool(positional) and positional[0].is_write
@@ -97,11 +94,6 @@ class Subject(Struct):
     @property
     def is_out(self) -> bool:
         return bool(self.schema.arguments.out)
-
-    @property
-    def written(self) -> tuple[str, ...]:
-        """The arguments that the schema marks as written."""
-        return self._written
 
     @property
     def outs(self) -> tuple[str, ...]:
@@ -134,8 +126,7 @@ class Subject(Struct):
     @property
     def is_unspecified(self) -> bool:
         """Whether the elements of results are uninitialised memory, on purpose."""
-        base = self.base
-        return self.domain.unspecified or any(word in base for word in _EMPTY)
+        return self.domain.unspecified or _EMPTY in self.base
 
     @property
     def returns_tensors(self) -> bool:
@@ -152,15 +143,15 @@ def default_of(argument: Argument) -> list[Any]:
 
 def connect_variants(subjects: Iterable[Subject]) -> None:
     """Set the functional variant of each in-place operator and each operator with out=."""
-    known: dict[tuple[str, str], list[Subject]] = {}
+    known: dict[str, list[Subject]] = {}
     found = list(subjects)
     for subject in found:
         if subject.is_functional:
-            known.setdefault((subject.namespace, subject.base), []).append(subject)
+            known.setdefault(subject.group, []).append(subject)
     for subject in found:
         if not (subject.is_inplace or subject.is_out):
             continue
-        candidates = known.get((subject.namespace, subject.base), ())
+        candidates = known.get(subject.group, ())
         wanted = _inputs(subject)
         # Tensor options are those of the out argument.
         for options in (True, False) if subject.is_out else (True,):

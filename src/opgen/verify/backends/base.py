@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import ctypes
+import importlib
+import pickle
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from opgen.gradtest.backends import Tensors
+from opgen.gradtest.backends import BaseTensors
 from opgen.model.function_schema import FunctionSchema
-from opgen.verify.calls.specs import Array, Complex, GeneratorSpec, Named, TensorSpec, Value
-from opgen.verify.memory.blocks import Block
-from opgen.verify.subjects import Subject
+from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec, Value
+from opgen.verify.memory.guard import Guard
 
 
 class Described(Struct, frozen=True):
@@ -66,8 +67,8 @@ def round_as_usual(_: str = "") -> None:
     ctypes.CDLL("libm.so.6").fesetenv(ctypes.c_void_p(-1))
 
 
-class Backend(Protocol):
-    """One kind of tensors, with the operators of a library."""
+class BaseBackend(BaseTensors):
+    """One kind of tensors, with the operators of a library: what is the same for PyTorch and for a package that is like it."""
 
     # "torch" or "runtime".
     kind: str
@@ -77,26 +78,19 @@ class Backend(Protocol):
     not_applicable: Mapping[str, str] = MappingProxyType({})
     # Whether gradients follow from outputs that were computed before, as `gradients` does.
     has_tape: bool = True
-    # The module of its tensors: torch, or a package that is like it; and what gradients need of them.
-    module: Any
-    tensors: Tensors
+    # What `gradcheck` does not compare, by the names of its options.
+    lenient: Mapping[str, bool] = MappingProxyType({})
 
-    def subjects(self) -> list[Subject]:
-        """Return all operators, sorted by name."""
+    def __init__(self, module: str, folders: Sequence[str], guard: Guard | None) -> None:
+        sys.path[:0] = folders
+        super().__init__(importlib.import_module(module))
+        self.guard = guard
 
     # Tensors.
 
-    def over(self, block: Block) -> Any:
-        """Return a tensor on the memory of a block."""
-
-    def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
-        """Return tensors on the storage of a block: rows of it, as the layouts of some specs say."""
-
     def fresh(self, spec: TensorSpec) -> Any:
         """Return a tensor in memory of its own, with the elements and the strides of a spec."""
-
-    def meta(self, spec: TensorSpec) -> Any:
-        """Return a tensor without elements, on device meta."""
+        raise NotImplementedError
 
     def other(self, value: Value) -> Any:
         """Return a value that is neither a tensor nor a list: a number, a dtype, a generator."""
@@ -118,13 +112,21 @@ class Backend(Protocol):
             return [self.made(item, tensor) for item in value]
         return self.other(value)
 
-    def is_tensor(self, value: Any) -> bool:
-        return isinstance(value, self.module.Tensor)
+    def describe(self, tensor: Any) -> Described:
+        device = str(tensor.device).partition(":")[0]
+        return Described(
+            tuple(tensor.shape),
+            tuple(tensor.stride()),
+            str(tensor.dtype).rpartition(".")[2],
+            device,
+            tensor.storage_offset(),
+            *(self.storage(tensor) if device == "cpu" else (0, 0)),
+        )
 
-    def describe(self, tensor: Any) -> Described: ...
-
-    def elements(self, tensor: Any) -> Array:
-        """Return the elements; those of bfloat16 as float32."""
+    def storage(self, tensor: Any) -> tuple[int, int]:
+        """Return the address of a storage, and how many bytes it has."""
+        held = tensor.untyped_storage()
+        return held.data_ptr(), held.nbytes
 
     def version(self, tensor: Any) -> int:
         """Return how often the tensor has been written."""
@@ -140,15 +142,12 @@ class Backend(Protocol):
         """Return why the framework refused the last call, which the library accepts; empty if it did not."""
         return ""
 
-    def seed(self, seed: int) -> None:
-        """Seed the default generator."""
+    def threads(self) -> int:
+        """Return the number of threads; 0 if it cannot be set."""
+        raise NotImplementedError
 
-    def random_state(self) -> bytes:
-        """Return the state of the default generator."""
-
-    def set_threads(self, count: int) -> None: ...
-
-    def threads(self) -> int: ...
+    def set_threads(self, count: int) -> None:
+        raise NotImplementedError
 
     def settings(self) -> dict[str, Setting]:
         """Return the settings of the process, which calls leave as they are, by what they are."""
@@ -161,15 +160,14 @@ class Backend(Protocol):
 
     def watch_memory(self, on: bool) -> None:
         """Have the guard watch the memory of new tensors, or not."""
+        if self.guard is not None:
+            self.guard.arm(on)
 
     # Gradients.
 
     def leaf(self, tensor: Any) -> Any:
         """Return a copy that requires a gradient."""
-
-    def clone(self, tensor: Any) -> Any:
-        """Return a copy, which has the history of the tensor."""
-        return self.tensors.clone(tensor)
+        return self.clone(tensor.detach()).requires_grad_()
 
     def requires_grad(self, tensor: Any) -> bool:
         return bool(tensor.requires_grad)
@@ -196,20 +194,21 @@ class Backend(Protocol):
         self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
     ) -> None:
         """Compare gradients with finite differences: backward formulas, or forward ones."""
-
-    def gradient_problem(self) -> str:
-        """Return why no gradient at all can be computed in this process, or ""."""
-        return self.tensors.problem()
+        self.module.autograd.gradcheck(
+            function,
+            tuple(inputs),
+            check_forward_ad=forward,
+            check_backward_ad=not forward,
+            **self.lenient,
+        )
 
     def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
         """Compare gradients of gradients with finite differences."""
+        raise NotImplementedError
 
     def vmap(self, function: Callable[..., Any], dims: Sequence[int | None]) -> Any:
         return self.module.vmap(function, in_dims=tuple(dims))
 
     def pickled(self, tensor: Any) -> Any:
         """Return what remains after pickling and reading."""
-
-    def copied(self, tensor: Any) -> Any:
-        """Return a deep copy."""
-        return copy.deepcopy(tensor)
+        return pickle.loads(pickle.dumps(tensor, protocol=5))

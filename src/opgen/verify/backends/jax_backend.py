@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from opgen.gradtest.calls import each
 from opgen.model.native_function import NativeFunction
 from opgen.python.frameworks import is_attribute, reasons_against_jax
 from opgen.verify.backends.base import Described, returned
@@ -27,9 +28,22 @@ from opgen.verify.calls.specs import (
 from opgen.verify.memory.blocks import Block, Lent
 from opgen.verify.subjects import Facts, Subject
 
-_STRIDES = "arrays of JAX have no strides"
-_CONSTANT = "arrays of JAX do not change"
-_SLOPES = "all gradients are compared with finite differences"
+# Why the properties of some names do not apply.
+_REASONS = {
+    "arrays of JAX have no strides": (
+        *("write-between", "inplace-keeps", "strided-inputs", "expanded-inputs"),
+        *("offset-inputs", "misaligned-inputs", "meta-strides", "gradient-strides"),
+    ),
+    "arrays of JAX do not change": (
+        *("undeclared-alias", "missing-alias", "overlap", "exception-safe"),
+        *("version-counter", "copying"),
+    ),
+    "all gradients are compared with finite differences": ("silent-zero", "integer-gradient"),
+    "XLA allocates the results": ("uninitialised",),
+    "JAX keeps what it has compiled": ("memory-returned",),
+    "XLA calls the operators": ("gil",),
+    "JAX has no generators": ("generator",),
+}
 
 
 class JaxBackend(RuntimeBackend):
@@ -37,29 +51,7 @@ class JaxBackend(RuntimeBackend):
 
     framework = "jax"
     has_tape = False
-    not_applicable = MappingProxyType(
-        {
-            **dict.fromkeys(
-                (
-                    *("write-between", "inplace-keeps", "strided-inputs", "expanded-inputs"),
-                    *("offset-inputs", "misaligned-inputs", "meta-strides", "gradient-strides"),
-                ),
-                _STRIDES,
-            ),
-            **dict.fromkeys(
-                (
-                    *("undeclared-alias", "missing-alias", "overlap", "exception-safe"),
-                    *("version-counter", "copying"),
-                ),
-                _CONSTANT,
-            ),
-            **dict.fromkeys(("silent-zero", "integer-gradient"), _SLOPES),
-            "uninitialised": "XLA allocates the results",
-            "memory-returned": "JAX keeps what it has compiled",
-            "gil": "XLA calls the operators",
-            "generator": "JAX has no generators",
-        }
-    )
+    not_applicable = MappingProxyType({name: why for why, n in _REASONS.items() for name in n})
 
     def _prepare(self, package: str) -> None:
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -146,27 +138,22 @@ class JaxBackend(RuntimeBackend):
         self, plain: Subject, kept: Mapping[str, Any], written: Sequence[str]
     ) -> list[Any]:
         """Return the same of the package, called with copies as its own tensors."""
-        jnp = self._jax.numpy
 
         def own(value: Any) -> Any:
-            if isinstance(value, list):
-                return [own(one) for one in value]
             if not self._is_array(value):
                 return value
-            return self._dense(np.asarray(value), str(value.dtype), value.shape)
+            return self._of_array(np.asarray(value), str(value.dtype), value.shape)
 
         def theirs(value: Any) -> Any:
-            if isinstance(value, list | tuple):
-                return [theirs(one) for one in value]
-            described = RuntimeBackend.describe(self, value)
-            return jnp.asarray(RuntimeBackend.elements(self, value), described.dtype)
+            dtype = RuntimeBackend.describe(self, value).dtype
+            return self._jax.numpy.asarray(RuntimeBackend.elements(self, value), dtype)
 
-        given = {name: own(value) for name, value in kept.items()}
+        given = {name: each(own, value) for name, value in kept.items()}
         found = plain.call(given)
         returns = plain.schema.returns
         values = [found] if len(returns) == 1 else list(found or ())
         new = [value for value, r in zip(values, returns) if not r.is_write]
-        return [theirs(value) for value in (*new, *(given[name] for name in written))]
+        return [each(theirs, value) for value in (*new, *(given[name] for name in written))]
 
     def _is_array(self, value: Any) -> bool:
         return isinstance(value, self._jax.Array | np.ndarray)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
-import pickle
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,7 @@ from opgen.gradtest.calls import by_position
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType
-from opgen.verify.backends.base import Backend, Described
+from opgen.verify.backends.base import BaseBackend
 from opgen.verify.calls.specs import (
     Array,
     TensorSpec,
@@ -35,7 +32,7 @@ _TENSOR = BaseType(BaseTy.Tensor)
 _RUNTIME = re.compile(r"\S*libopgen_runtime\.so\S*")
 
 
-class RuntimeBackend(Backend):
+class RuntimeBackend(BaseBackend, PackageTensors):
     """A package of target runtime. `functions` are the entries of its schema files."""
 
     kind = "runtime"
@@ -47,13 +44,10 @@ class RuntimeBackend(Backend):
         functions: Sequence[NativeFunction],
         guard: Guard | None,
     ) -> None:
-        sys.path[:0] = folders
-        self.module: Any = importlib.import_module(package)
+        super().__init__(package, folders, guard)
         if not hasattr(self.module, "Tensor"):
             raise ImportError(f"{package} is not a package of target runtime")
-        self.guard = guard
         self._functions = functions
-        self.tensors = PackageTensors(self.module)
         self._runtime = _runtime_library()
         self._prepare(package)
 
@@ -108,7 +102,7 @@ class RuntimeBackend(Backend):
 
     def fresh(self, spec: TensorSpec) -> Any:
         if spec.layout is None:
-            return self._dense(elements(spec), spec.dtype, spec.shape)
+            return self._of_array(elements(spec), spec.dtype, spec.shape)
         layout = spec.layout
         raw = np.zeros(layout.count, stored(np.zeros(1, np.float32), spec.dtype).dtype)
         if span(spec.shape, layout.strides):
@@ -117,7 +111,7 @@ class RuntimeBackend(Backend):
             view[...] = stored(elements(spec), spec.dtype)
             if spec.dtype != "bfloat16":
                 return self.module.from_numpy(view)
-        base = self._dense(np.zeros(layout.count), spec.dtype, (layout.count,))
+        base = self._of_array(np.zeros(layout.count), spec.dtype, (layout.count,))
         if raw.nbytes:
             ctypes.memmove(base.data_ptr(), raw.ctypes.data, raw.nbytes)
         return self._strided(base, spec)
@@ -131,38 +125,23 @@ class RuntimeBackend(Backend):
             return base[layout.offset : layout.offset + spec.shape[0]]
         raise NotImplementedError("the package has no as_strided")
 
-    def _dense(self, numbers: Array, dtype: str, shape: Sequence[int]) -> Any:
+    def _of_array(self, numbers: Array, dtype: str, shape: Sequence[int]) -> Any:
         wide = numbers.astype(np.float32) if dtype == "bfloat16" else numbers.astype(dtype)
         return self.module.tensor(np.ascontiguousarray(wide).reshape(shape), dtype=dtype)
 
     def meta(self, spec: TensorSpec) -> Any:
-        if spec.layout is None:
-            zeros = np.zeros(spec.shape, np.float32)
-            return self.module.tensor(zeros, dtype=spec.dtype, device="meta")
-        zeros = np.zeros(spec.layout.count, np.float32)
-        return self._strided(self.module.tensor(zeros, dtype=spec.dtype, device="meta"), spec)
-
-    def describe(self, tensor: Any) -> Described:
-        device = str(tensor.device).partition(":")[0]
-        storage = size = 0
-        if device == "cpu":
-            held = tensor.untyped_storage()
-            storage, size = held.data_ptr(), held.nbytes
-        return Described(
-            tuple(tensor.shape),
-            tuple(tensor.stride()),
-            str(tensor.dtype).rpartition(".")[2],
-            device,
-            tensor.storage_offset(),
-            storage,
-            size,
-        )
+        shape = spec.shape if spec.layout is None else spec.layout.count
+        made = self.module.tensor(np.zeros(shape, np.float32), dtype=spec.dtype, device="meta")
+        return made if spec.layout is None else self._strided(made, spec)
 
     def elements(self, tensor: Any) -> Array:
         found: Array = np.asarray(tensor.detach())
         return found
 
-    # Around calls.
+    # Around calls, and gradients.
+
+    def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
+        self.check_second(function, list(inputs), forward=False)
 
     def seed(self, seed: int) -> None:
         self.module.manual_seed(seed)
@@ -179,29 +158,10 @@ class RuntimeBackend(Backend):
         return 0 if self._runtime is None else int(self._runtime.opgen_get_num_threads())
 
     def watch_memory(self, on: bool) -> None:
-        if self.guard is None or self._runtime is None:
-            return
-        self.guard.arm(on)
-        allocate, release = self.guard.allocator() if on else (None, None)
-        self._runtime.opgen_set_cpu_allocator(allocate, release)
-
-    # Gradients.
-
-    def leaf(self, tensor: Any) -> Any:
-        return self.module.tensor(tensor.detach()).requires_grad_()
-
-    def gradcheck(
-        self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
-    ) -> None:
-        self.module.autograd.gradcheck(
-            function, tuple(inputs), check_forward_ad=forward, check_backward_ad=not forward
-        )
-
-    def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
-        self.tensors.check_second(function, list(inputs), forward=False)
-
-    def pickled(self, tensor: Any) -> Any:
-        return pickle.loads(pickle.dumps(tensor, protocol=5))
+        if self.guard is not None and self._runtime is not None:
+            self.guard.arm(on)
+            functions = self.guard.allocator() if on else (None, None)
+            self._runtime.opgen_set_cpu_allocator(*functions)
 
 
 def _caller(

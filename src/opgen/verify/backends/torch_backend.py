@@ -9,8 +9,8 @@ import os
 import pickle
 import re
 import runpy
-import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from opgen.model.cpp_words import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
 from opgen.parse import parse_function_schema
-from opgen.verify.backends.base import Backend, Described, Setting
+from opgen.verify.backends.base import BaseBackend, Described, Setting
 from opgen.verify.calls.specs import (
     DTYPES,
     Array,
@@ -43,10 +43,11 @@ _FRESH = re.compile(r"\(\$\d+(!?)(?: -> )?\)")
 _HIDDEN = ("opgen_writer_", "opgen_functional_", "opgen_copy_")
 
 
-class TorchBackend(Backend):
+class TorchBackend(BaseBackend, TorchTensors):
     """PyTorch, with the operators of some namespaces."""
 
     kind = "torch"
+    lenient = MappingProxyType({"check_undefined_grad": False, "check_batched_grad": False})
 
     def __init__(
         self,
@@ -55,27 +56,24 @@ class TorchBackend(Backend):
         guard: Guard | None,
         folders: Sequence[str] = (),
     ) -> None:
-        sys.path[:0] = folders
-        self.module = importlib.import_module("torch")
-        self.tensors = TorchTensors(self.module)
-        self.guard = guard
+        super().__init__("torch", folders, guard)
         before = set(self.module._C._dispatch_get_all_op_names())
         for name in loads:
             self._load(name)
         names = set(self.module._C._dispatch_get_all_op_names())
         new = {name.partition("::")[0] for name in names - before}
         self.namespaces = tuple(namespaces) or tuple(sorted(new))
-        self._names = sorted(n for n in names if self._is_verified(n))
+        # Of their operators, those that opgen's code calls for others are not verified.
+        self._names = sorted(
+            name
+            for name, namespace, base in ((n, *n.split("::", 1)) for n in names)
+            if namespace in self.namespaces and not base.startswith(RESERVED_PREFIX)
+        )
         torch = self.module
         self._dtypes = {name: getattr(torch, name) for name in DTYPES}
         self._names_of_dtypes = {value: name for name, value in self._dtypes.items()}
         self._generator = torch.default_generator
         torch.set_warn_always(True)
-
-    def _is_verified(self, name: str) -> bool:
-        """Whether an operator is of the namespaces, and not one that opgen's code calls for others."""
-        namespace, _, base = name.partition("::")
-        return namespace in self.namespaces and not base.startswith(RESERVED_PREFIX)
 
     def _load(self, name: str) -> None:
         if name.endswith(".py") and os.path.exists(name):
@@ -88,6 +86,7 @@ class TorchBackend(Backend):
     # Operators.
 
     def subjects(self) -> list[Subject]:
+        """Return all operators, sorted by name."""
         return [found for name in self._names if (found := self._subject(name)) is not None]
 
     def _subject(self, name: str) -> Subject | None:
@@ -105,23 +104,15 @@ class TorchBackend(Backend):
             return None
         packet = getattr(getattr(torch.ops, namespace), short)
         handle = getattr(packet, overload or "default")
-        return Subject(
-            namespace,
-            schema,
-            self._caller(handle, schema),
-            self._facts(name, handle),
-            spelling=f"torch.ops.{namespace}.{short}.{overload or 'default'}",
-            handle=handle,
-        )
-
-    def _caller(self, handle: Any, schema: FunctionSchema) -> Callable[[Mapping[str, Any]], Any]:
         positional = tuple(a.name for a in schema.arguments.flat_positional)
 
         def call(given: Mapping[str, Any]) -> Any:
             leading, others = by_position(positional, given)
             return handle(*leading, **others)
 
-        return call
+        facts, spelling = self._facts(name, handle), f"torch.ops.{namespace}.{short}"
+        spelling += f".{overload or 'default'}"
+        return Subject(namespace, schema, call, facts, spelling=spelling, handle=handle)
 
     def _facts(self, name: str, handle: Any) -> Facts:
         c = self.module._C
@@ -146,15 +137,16 @@ class TorchBackend(Backend):
     # Tensors.
 
     def over(self, block: Block) -> Any:
-        spec, layout = block.spec, block.layout
-        raw = block.storage
+        """Return a tensor on the memory of a block."""
+        spec, raw = block.spec, block.storage
         if spec.dtype == "bfloat16":
             base = self.module.from_numpy(raw.view(np.int16)).view(self.module.bfloat16)
         else:
             base = self.module.from_numpy(raw.view(spec.dtype))
-        return self._laid_out(base, spec, layout)
+        return self._laid_out(base, spec, block.layout)
 
     def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
+        """Return tensors on the storage of a block: rows of it, as the layouts of some specs say."""
         base = self.over(block)
         return [self._laid_out(base, s, s.layout) for s in specs if s.layout is not None]
 
@@ -184,6 +176,7 @@ class TorchBackend(Backend):
         return self._with_bit(made, spec)
 
     def meta(self, spec: TensorSpec) -> Any:
+        """Return a tensor without elements, on device meta."""
         dtype = self._dtypes[spec.dtype]
         if spec.layout is None:
             return self.module.empty(spec.shape, dtype=dtype, device="meta")
@@ -192,25 +185,19 @@ class TorchBackend(Backend):
         return self._with_bit(base.as_strided(spec.shape, layout.strides, layout.offset), spec)
 
     def describe(self, tensor: Any) -> Described:
-        device = tensor.device.type
+        if tensor.layout == self.module.strided:
+            return super().describe(tensor)
         dtype = self._names_of_dtypes.get(tensor.dtype, str(tensor.dtype))
-        if tensor.layout != self.module.strided:
-            return Described(tuple(tensor.shape), (), dtype, device, 0, 0, 0)
-        storage = size = 0
-        if device == "cpu" and type(tensor) is self.module.Tensor:
-            held = tensor.untyped_storage()
-            storage, size = held.data_ptr(), held.nbytes()
-        return Described(
-            tuple(tensor.shape),
-            tuple(tensor.stride()),
-            dtype,
-            device,
-            tensor.storage_offset(),
-            storage,
-            size,
-        )
+        return Described(tuple(tensor.shape), (), dtype, tensor.device.type, 0, 0, 0)
+
+    def storage(self, tensor: Any) -> tuple[int, int]:
+        if type(tensor) is not self.module.Tensor:
+            return 0, 0
+        held = tensor.untyped_storage()
+        return held.data_ptr(), held.nbytes()
 
     def elements(self, tensor: Any) -> Array:
+        """Return the elements; those of bfloat16 as float32."""
         tensor = tensor.detach()
         if tensor.layout != self.module.strided:
             tensor = tensor.to_dense()
@@ -225,9 +212,11 @@ class TorchBackend(Backend):
     # Around calls.
 
     def seed(self, seed: int) -> None:
+        """Seed the default generator."""
         self._generator.manual_seed(seed)
 
     def random_state(self) -> bytes:
+        """Return the state of the default generator."""
         return bytes(self._generator.get_state().numpy())
 
     def set_threads(self, count: int) -> None:
@@ -248,29 +237,10 @@ class TorchBackend(Backend):
             ),
         }
 
-    def watch_memory(self, on: bool) -> None:
-        if self.guard is not None:
-            self.guard.arm(on)
-
     # Gradients.
-
-    def leaf(self, tensor: Any) -> Any:
-        return tensor.detach().clone().requires_grad_()
 
     def modes(self) -> dict[str, Callable[[], Any]]:
         return {**super().modes(), "in inference mode": self.module.inference_mode}
-
-    def gradcheck(
-        self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
-    ) -> None:
-        self.module.autograd.gradcheck(
-            function,
-            tuple(inputs),
-            check_forward_ad=forward,
-            check_backward_ad=not forward,
-            check_undefined_grad=False,
-            check_batched_grad=False,
-        )
 
     def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
         self.module.autograd.gradgradcheck(function, tuple(inputs), check_undefined_grad=False)

@@ -15,31 +15,25 @@ from opgen.verify.backends.runtime_backend import RuntimeBackend
 from opgen.verify.calls.specs import Named, Value
 from opgen.verify.subjects import Facts, Subject, default_of
 
-_META = "TVM-FFI calls no Meta kernel"
-_GRADIENT = "TVM-FFI computes no gradients"
-_CALLERS = "tensors are the caller's"
+# Why the properties of some names do not apply.
+_REASONS = {
+    "TVM-FFI calls no Meta kernel": ("meta-shape", "meta-strides", "meta-dtype", "meta-refuses"),
+    "TVM-FFI computes no gradients": (
+        *("backward-gradient", "forward-gradient", "second-gradient", "silent-zero"),
+        *("integer-gradient", "gradient-strides", "version-counter"),
+    ),
+    "tensors are the caller's": ("out-resizes", "out-warns", "copying"),
+    "DLPack does not tell which tensors share a storage": ("overlap",),
+    "TVM-FFI has no generators": ("generator",),
+    "TVM-FFI has no vmap": ("vmap",),
+}
 
 
 class TvmFfiBackend(RuntimeBackend):
     """A package that was built for TVM-FFI. Tensors are the package's, and pass through DLPack both ways."""
 
     framework = "tvm-ffi"
-    not_applicable = MappingProxyType(
-        {
-            **dict.fromkeys(("meta-shape", "meta-strides", "meta-dtype", "meta-refuses"), _META),
-            **dict.fromkeys(
-                (
-                    *("backward-gradient", "forward-gradient", "second-gradient", "silent-zero"),
-                    *("integer-gradient", "gradient-strides", "version-counter"),
-                ),
-                _GRADIENT,
-            ),
-            **dict.fromkeys(("out-resizes", "out-warns", "copying"), _CALLERS),
-            "overlap": "DLPack does not tell which tensors share a storage",
-            "generator": "TVM-FFI has no generators",
-            "vmap": "TVM-FFI has no vmap",
-        }
-    )
+    not_applicable = MappingProxyType({name: why for why, n in _REASONS.items() for name in n})
 
     def _prepare(self, package: str) -> None:
         self._ffi: Any = importlib.import_module("tvm_ffi")

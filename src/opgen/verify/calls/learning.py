@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from hypothesis import HealthCheck, Phase
 from hypothesis.internal.conjecture import providers
 from msgspec import Struct, field
 
+from opgen.gradtest.backends import reason_of
 from opgen.gradtest.drawing import Choices, Plan, Undrawable
 from opgen.model.function_schema import Argument
 from opgen.verify.backends.base import round_as_usual
@@ -24,7 +24,6 @@ from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, elements, tensors
 from opgen.verify.calls.vocabulary import CallDrawer, Requirements
 from opgen.verify.subjects import Subject, default_of
 
-_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
 # Plans that are kept, and refused calls of each reason.
 _MOST_PLANS = 40
 _MOST_REFUSED, _MOST_CALLS = 16, 8
@@ -109,7 +108,7 @@ class _Learner(Struct):
         return [a for a in self.subject.inputs if a.type.is_tensor_like()]
 
     def _drawer(self, *plans: Plan) -> CallDrawer:
-        return CallDrawer(self.subject.inputs, self.subject.domain, self.choices, plans)
+        return CallDrawer(self.subject.inputs, self.choices, self.subject.domain, plans)
 
     def try_alike(self) -> None:
         """Draw calls whose tensors have one shape and dtype: of all plans, most operators accept this one."""
@@ -184,10 +183,9 @@ class _Learner(Struct):
 
     def vary_dtypes(self, count: int) -> None:
         """Draw every dtype of the plans that were accepted most."""
-        known = {text: self.kept[text] for text in self._reliable()}
-        for text in sorted(known, key=lambda text: -self.taken[text])[:count]:
+        for text in sorted(self._reliable(), key=lambda text: -self.taken[text])[:count]:
             for dtype in self.subject.domain.dtypes or DTYPES:
-                plan = {**known[text], "*": (dtype,)}
+                plan = {**self.kept[text], "*": (dtype,)}
                 self._attempt(*self._drawer(plan).draw(only_known=True))
 
     def result(self) -> Learned:
@@ -195,15 +193,12 @@ class _Learner(Struct):
         return self.found
 
     def _is_enough(self, effort: Effort) -> bool:
-        if self.number >= effort.most:
+        if self.number >= effort.most or (self.last is not None and self.number >= self.last):
             return True
-        if self.last is not None and self.number >= self.last:
-            return True
-        if self.number < effort.least:
-            return False
-        if self.kept and self.number - self.latest >= effort.patience:
-            return True
-        return len(self._reliable()) >= effort.plans
+        is_tired = self.kept and self.number - self.latest >= effort.patience
+        return self.number >= effort.least and (
+            bool(is_tired) or len(self._reliable()) >= effort.plans
+        )
 
     def _is_hard(self) -> bool:
         """Whether few calls are accepted, perhaps by chance."""
@@ -264,11 +259,6 @@ def _combinations(names: Sequence[str]) -> Iterator[frozenset[str]]:
         yield frozenset(names) - {name}
 
 
-def reason_of(message: str) -> str:
-    """Return a message without its numbers, so that equal reasons are counted together."""
-    return _NUMBERS.sub("…", message)[:160]
-
-
 class _Drawn(Choices):
     """Choices of hypothesis."""
 
@@ -322,7 +312,7 @@ def _each_call(
 
     @st.composite
     def calls(draw: Callable[..., Any]) -> Call:
-        drawer = CallDrawer(subject.inputs, subject.domain, _Drawn(draw), plans)
+        drawer = CallDrawer(subject.inputs, _Drawn(draw), subject.domain, plans)
         return drawer.draw(only_known=True)[0]
 
     @hypothesis.seed(seed)
@@ -355,29 +345,28 @@ class _Fails(Exception):
     """A drawn call violates the property that is being shrunk."""
 
 
-def shrunk(
+def shrink(
     subject: Subject,
     plans: Sequence[Plan],
     count: int,
     seed: int,
     fails: Callable[[Call], bool],
     most: int,
-) -> Iterator[Call]:
-    """Yield calls of which `fails` returns True, each simpler than the last: the last one is minimal.
+) -> None:
+    """Look for a call of which `fails` returns True, and for simpler ones: the last of them is minimal.
 
     The calls are drawn as by `drawn_calls` with the same seed. After the first call that fails, at most `most` others
     are tried.
     """
-    found: list[Call] = []
-    left = most
+    left: int | None = None
 
     def search(call: Call) -> None:
         nonlocal left
-        left -= bool(found)
-        is_failing = left >= 0 and fails(call)
+        left = left and left - 1
+        is_failing = left != 0 and fails(call)
         round_as_usual()
         if is_failing:
-            found.append(call)
+            left = left or most + 1
             raise _Fails
 
     try:
@@ -388,4 +377,3 @@ def shrunk(
         # Hypothesis reports calls that fail only sometimes.
         if not type(error).__module__.startswith("hypothesis"):
             raise
-    yield from found

@@ -90,15 +90,12 @@ def _calls(subject: Subject, finding: Finding) -> Iterator[str]:
 def _call(subject: Subject, spelling: str, names: Mapping[str, str]) -> str:
     """Return a call of an operator with variables by the names of its arguments."""
     if ".tvm_ffi." in spelling:
-        return (
-            f"{spelling}({', '.join(names[a.name] for a in subject.arguments if a.name in names)})"
-        )
+        given = [names[a.name] for a in subject.arguments if a.name in names]
+        return f"{spelling}({', '.join(given)})"
     positional = [a.name for a in subject.schema.arguments.flat_positional]
     leading, rest = by_position(positional, names)
-    if not spelling.startswith("torch.") and (
-        outs := [rest.pop(n) for n in subject.outs if n in rest]
-    ):
-        rest["out"] = outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
-    return (
-        f"{spelling}({', '.join([*leading, *(f'{name}={made}' for name, made in rest.items())])})"
-    )
+    if not spelling.startswith("torch."):
+        outs = [rest.pop(n) for n in subject.outs if n in rest]
+        rest |= {"out": outs[0] if len(outs) == 1 else f"({', '.join(outs)})"} if outs else {}
+    leading += [f"{name}={made}" for name, made in rest.items()]
+    return f"{spelling}({', '.join(leading)})"

@@ -12,6 +12,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen.gradtest.calls import Place as Place
+from opgen.gradtest.calls import at as at
+from opgen.gradtest.calls import each, places_in
+
 Shape: TypeAlias = tuple[int, ...]
 
 INTEGERS: tuple[str, ...] = ("uint8", "int8", "int16", "int32", "int64")
@@ -111,9 +115,6 @@ class Complex(Struct, frozen=True, tag="complex"):
 Value: TypeAlias = Any
 Call: TypeAlias = dict[str, Value]
 
-# Where a tensor is in a call: the argument, and its place in a list or None.
-Place: TypeAlias = tuple[str, int | None]
-
 
 def flat(values: Iterable[Value]) -> Iterator[Value]:
     """Yield values, those of lists one by one."""
@@ -124,12 +125,9 @@ def flat(values: Iterable[Value]) -> Iterator[Value]:
 def places(call: Mapping[str, Value]) -> Iterator[Place]:
     """Yield where the tensors of a call are."""
     for name, value in call.items():
-        if isinstance(value, TensorSpec):
-            yield name, None
-        elif isinstance(value, list | tuple):
-            for index, item in enumerate(value):
-                if isinstance(item, TensorSpec):
-                    yield name, index
+        for place, item in places_in(name, value):
+            if isinstance(item, TensorSpec):
+                yield place
 
 
 def tensors(call: Mapping[str, Value]) -> list[TensorSpec]:
@@ -137,23 +135,14 @@ def tensors(call: Mapping[str, Value]) -> list[TensorSpec]:
     return [value for value in flat(call.values()) if isinstance(value, TensorSpec)]
 
 
-def at(call: Mapping[str, Value], place: Place) -> Any:
-    """Return the value at a place."""
-    name, index = place
-    return call[name] if index is None else call[name][index]
-
-
 def put(call: Mapping[str, Value], place: Place, value: Value) -> Call:
     """Return the call with another value at a place."""
     name, index = place
-    changed = dict(call)
-    if index is None:
-        changed[name] = value
-    else:
-        items = list(changed[name])
+    if index is not None:
+        items = list(call[name])
         items[index] = value
-        changed[name] = items
-    return changed
+        value = items
+    return {**call, name: value}
 
 
 Change: TypeAlias = Callable[[TensorSpec], TensorSpec]
@@ -174,12 +163,8 @@ def each_tensor(call: Mapping[str, Value], change: Change) -> Call:
 
 def contiguous_strides(shape: Shape) -> Shape:
     """Return row-major strides, in elements. A size of 0 counts as 1."""
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
+    sizes = [max(size, 1) for size in shape]
+    return tuple(product(sizes[dim + 1 :]) for dim in range(len(shape)))
 
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -214,8 +199,8 @@ def _elements(spec: TensorSpec) -> Array:
         numbers = np.array(given, dtype=_wide(spec.dtype))
     else:
         numbers = _filled(spec)
-    if spec.dtype in _SAFE_INTEGERS and spec.values is None:
-        numbers = np.clip(numbers, *_SAFE_INTEGERS[spec.dtype])
+        if spec.dtype in _SAFE_INTEGERS:
+            numbers = np.clip(numbers, *_SAFE_INTEGERS[spec.dtype])
     if spec.rounded == "bfloat16":
         numbers = rounded_to_bfloat16(numbers.astype(np.float32))
     elif spec.rounded:
@@ -324,12 +309,9 @@ def transposed(spec: TensorSpec) -> TensorSpec:
 
 def gapped(spec: TensorSpec) -> TensorSpec:
     """Return the tensor with a gap behind every element, and behind every row."""
-    strides: list[int] = []
-    step = 2
-    for size in reversed(spec.shape):
-        strides.append(step)
-        step = step * max(size, 1) + (2 if len(strides) == 1 else 0)
-    return laid_out(spec, tuple(reversed(strides)))
+    *outer, last = spec.shape or (1,)
+    rows = (step * (2 * max(last, 1) + 2) for step in contiguous_strides(tuple(outer)))
+    return laid_out(spec, (*rows, 2) if spec.shape else ())
 
 
 def padded(spec: TensorSpec) -> TensorSpec:
@@ -390,7 +372,7 @@ REPEATED = "an index occurs twice, and elements are overwritten by others"
 
 def has_repeated_indices(call: Call) -> bool:
     """Whether an integer tensor of the call has two equal elements."""
-    return any(_is_repeated(at(call, place)) for place in places(call))
+    return any(map(_is_repeated, tensors(call)))
 
 
 def with_distinct_indices(call: Call) -> Iterator[Call]:
@@ -416,3 +398,68 @@ def _numbered(call: Call, numbers: Sequence[tuple[Place, Array]]) -> Call:
 
 def _is_repeated(spec: TensorSpec) -> bool:
     return spec.is_integer and len(set(elements(spec).ravel().tolist())) < spec.count
+
+
+def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
+    """Return a dense tensor with these elements."""
+    flat = numbers.ravel()
+    if spec.dtype in COMPLEX:
+        values: tuple[Any, ...] = tuple((float(v.real), float(v.imag)) for v in flat)
+    else:
+        values = tuple(v.item() for v in flat)
+    return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="", flipped=())
+
+
+def reordered(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor with its elements in another order. Those that an author has made stay together in their rows."""
+    numbers = elements(spec)
+    turned = numbers[::-1] if spec.values is not None and spec.shape else numbers.ravel()[::-1]
+    return explicit(spec, turned.reshape(spec.shape))
+
+
+def filled_with(spec: TensorSpec, value: float) -> TensorSpec:
+    """Return a dense tensor whose elements are all equal."""
+    return explicit(spec, np.full(spec.shape, value).astype(_array_dtype(spec)))
+
+
+def _array_dtype(spec: TensorSpec) -> Any:
+    return "float32" if spec.dtype == "bfloat16" else spec.dtype
+
+
+def as_dtype(spec: TensorSpec, dtype: str) -> TensorSpec:
+    """Return the tensor in another dtype. Its elements are converted if they are explicit."""
+    if spec.values is None:
+        return replace(spec, dtype=dtype)
+    converted = replace(spec, dtype=dtype)
+    with np.errstate(all="ignore"):
+        return explicit(converted, elements(spec).astype(_array_dtype(converted)))
+
+
+def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
+    """Return the call with other sizes: equal sizes stay equal. Elements are filled anew."""
+
+    def resized(spec: TensorSpec) -> TensorSpec:
+        shape = tuple(sizes.get(size, size) for size in spec.shape)
+        if spec.values is None or shape == spec.shape:
+            return replace(spec, shape=shape, layout=None)
+        # Repeat or cut the elements, so that they stay in their domain.
+        numbers = elements(spec)
+        kept = (np.arange(size) % max(old, 1) for size, old in zip(shape, spec.shape))
+        made = numbers[np.ix_(*kept)] if numbers.size else np.zeros(shape, numbers.dtype)
+        return explicit(spec, made)
+
+    return each_tensor(call, resized)
+
+
+def with_other_numbers(call: Mapping[str, Any]) -> Call:
+    """Return the call with other floating-point numbers."""
+
+    def other(value: Any) -> Any:
+        return value + 0.25 if isinstance(value, float) else value
+
+    return {name: each(other, value) for name, value in call.items()}
+
+
+def sizes_of(call: Mapping[str, Any]) -> list[int]:
+    """Return the sizes above 1 that tensors of the call have, each once."""
+    return list(dict.fromkeys(size for s in tensors(call) for size in s.shape if size > 1))

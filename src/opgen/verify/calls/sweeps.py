@@ -1,4 +1,4 @@
-"""Change a call that is accepted so that it meets what kernels get wrong: sizes near vectors, special numbers, flags."""
+"""Change a call that is accepted so that it meets what kernels get wrong: sizes near vectors, special numbers, flags, mistakes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,19 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy, ListType
-from opgen.verify.calls.specs import Call, TensorSpec, at, each_tensor, elements, places, put
-from opgen.verify.properties.common import explicit, with_sizes
+from opgen.verify.calls.specs import (
+    Call,
+    TensorSpec,
+    as_dtype,
+    at,
+    each_tensor,
+    elements,
+    explicit,
+    places,
+    put,
+    tensors,
+    with_sizes,
+)
 from opgen.verify.subjects import Subject
 
 # Whole vectors of 4, 8, 16 and 32 elements, and one more or less; and one that is large.
@@ -38,8 +49,8 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
             yield from _uneven(call, argument.name)
             if isinstance(argument.type, ListType) and argument.type.elem.is_nullable():
                 yield {**call, argument.name: [None, *value[1:]]}
-    shapes = {at(call, place).shape for place in places(call)}
-    is_free = not subject.domain.shapes and all(at(call, p).values is None for p in places(call))
+    shapes = {spec.shape for spec in tensors(call)}
+    is_free = not subject.domain.shapes and all(s.values is None for s in tensors(call))
     if len(shapes) == 1 and is_free:
         for rank in range(6):
             yield each_tensor(call, lambda s, r=rank: replace(s, shape=(2, 3, 2, 2, 1)[:r], values=None))  # type: ignore[misc]
@@ -53,13 +64,8 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
         if spec.is_integer and spec.count and spec.dtype != "uint8" and is_free:
             # The last index is the first one that is out of range.
             for number in [n for size in sizes for n in (size, -size - 1)][:6]:
-                yield put(
-                    call,
-                    place,
-                    explicit(
-                        spec, np.append(elements(spec).ravel()[:-1], number).reshape(spec.shape)
-                    ),
-                )
+                numbers = np.append(elements(spec).ravel()[:-1], number)
+                yield put(call, place, explicit(spec, numbers.reshape(spec.shape)))
     yield from with_special_numbers(subject, call)
 
 
@@ -73,14 +79,10 @@ def _uneven(call: Call, name: str) -> Iterator[Call]:
         yield {**call, **{n: call[n][:1] for n in names}}
         for size in (1, 0):
             for place in (0, 1):
-                yield {
-                    **call,
-                    **three,
-                    **{
-                        n: [_cut(v, size) if i == place else v for i, v in enumerate(three[n])]
-                        for n in names
-                    },
-                }
+                cut = {n: list(three[n]) for n in names}
+                for values in cut.values():
+                    values[place] = _cut(values[place], size)
+                yield {**call, **three, **cut}
 
 
 def _cut(value: Any, size: int) -> Any:
@@ -92,13 +94,13 @@ def _cut(value: Any, size: int) -> Any:
 
 def swept_sizes(subject: Subject, call: Call) -> Iterator[Call]:
     """Yield the call with other sizes, some also with special numbers; the operator may refuse them."""
-    largest = max((at(call, place) for place in places(call)), key=lambda s: s.count, default=None)
+    largest = max(tensors(call), key=lambda s: s.count, default=None)
     if largest is None or largest.count < 2:
         return
     size = largest.shape[-1] if largest.shape[-1] > 1 else max(largest.shape)
     for other in _SIZES:
         changed = with_sizes(call, {size: other})
-        if other == size or any(at(changed, p).count > _MOST_ELEMENTS for p in places(changed)):
+        if other == size or any(s.count > _MOST_ELEMENTS for s in tensors(changed)):
             continue
         if other > 33:
             # Some kernels write only what is negative.
@@ -139,3 +141,62 @@ def _with_numbers(spec: TensorSpec, numbers: tuple[float, ...], shift: int) -> T
     for index, number in enumerate(numbers[: len(flat)]):
         flat[-1 - (index * (len(flat) // len(numbers)) + shift) % len(flat)] = number
     return explicit(spec, flat.astype(np.float64).reshape(spec.shape))
+
+
+# Numbers that kernels forget: small, as loops over them may be long.
+_WRONG_NUMBERS = (-1, 0, -3, 7, 1000)
+_OTHER_DTYPES = ("float32", "int64", "bool", "complex64")
+
+
+def with_mistakes(subject: Subject, call: Call) -> Iterator[Call]:
+    """Yield calls that are refused, or nearly: with a mistake in one place, those first that kernels check least."""
+    nullable = [a.name for a in subject.arguments if a.type.is_nullable()]
+    found = list(places(call))
+    for name, value in call.items():
+        if isinstance(value, list) and len(value) > 1 and isinstance(value[-1], TensorSpec):
+            # Kernels that check one tensor after the other have written the others.
+            for made in _other_shapes(value[-1]):
+                yield {**call, name: [*value[:-1], made]}
+    for name, value in call.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            for number in _WRONG_NUMBERS:
+                if number != value:
+                    yield {**call, name: number}
+        elif name in nullable and value is not None:
+            yield {**call, name: None}
+    for name in nullable:
+        if name not in call:
+            yield {**call, name: None}
+    for place in found:
+        spec = at(call, place)
+        if spec.is_integer and spec.count:
+            # The last index is out of range: kernels that check while they write have written the others.
+            numbers = elements(spec).ravel().copy()
+            for wrong in (100, -100):
+                if spec.dtype != "uint8" or wrong > 0:
+                    numbers[-1] = wrong
+                    yield put(call, place, explicit(spec, numbers.reshape(spec.shape)))
+    for place in found:
+        spec = at(call, place)
+        if spec.values is None:
+            yield from (put(call, place, made) for made in _other_shapes(spec))
+    for place in found:
+        spec = at(call, place)
+        for dtype in _OTHER_DTYPES:
+            if dtype != spec.dtype:
+                yield put(call, place, as_dtype(spec, dtype))
+    for name, value in call.items():
+        if isinstance(value, list) and value:
+            yield {**call, name: value[:-1]}
+            if not isinstance(value[0], TensorSpec):
+                yield {**call, name: [*value, value[-1]]}
+                if isinstance(value[0], int):
+                    yield {**call, name: [*value[:-1], -2]}
+
+
+def _other_shapes(spec: TensorSpec) -> Iterator[TensorSpec]:
+    if spec.shape:
+        yield replace(spec, shape=(*spec.shape[:-1], spec.shape[-1] + 1))
+        yield replace(spec, shape=spec.shape[:-1])
+        yield replace(spec, shape=(spec.shape[0] + 2, *spec.shape[1:]))
+    yield replace(spec, shape=(2, *spec.shape))

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
-from opgen.gradtest.drawing import RANKS, SHAPES, Choices, Drawer, Making, Plan, Vocabulary
+from opgen.gradtest.drawing import RANKS, SHAPES, Choices, Drawer, Making, Plan
 from opgen.model.domains import Between, Domain
 from opgen.model.function_schema import Argument
 from opgen.model.types import BaseTy, BaseType
@@ -68,16 +67,13 @@ class Requirements(Struct):
         named = [name for name in arguments if re.search(rf"\b{name}(?:_[a-z])?\b", text)]
         if _SAME.search(text):
             self.dtypes.update(dict.fromkeys(named, ("main",)))
-            return
-        if outside := _RANGE.search(message):
+        elif outside := _RANGE.search(message):
             # The kernel asks for the size of a dimension that some tensor lacks.
             rank, wanted = int(outside[1]), int(outside[2]) + 1
             self._want_rank(_first(call, arguments, lambda spec: len(spec.shape) == rank), wanted)
-            return
-        if dtypes := tuple(_DTYPE.findall(text)):
+        elif dtypes := tuple(_DTYPE.findall(text)):
             self.dtypes.update(dict.fromkeys(named, dtypes))
-            return
-        if size := _SIZE.search(text):
+        elif size := _SIZE.search(text):
             self._want_size(named, call, arguments, int(size[2]), size[1])
         elif named and _WANTED.search(text) and (shape := _SHAPE.search(text)):
             words = tuple("_".join(word.split()) for word in shape[1].split(","))
@@ -202,17 +198,16 @@ class SpecDraw(Making):
 
     def integers(self, *shape: int, below: int, low: int = 0) -> Any:
         """Return an array of integers from `low` to `below` - 1: indices."""
-        generator = np.random.default_rng(self._next_seed())
-        return generator.integers(low, max(below, low + 1), shape)
+        numbers = np.random.default_rng(self._next_seed())
+        return numbers.integers(low, max(below, low + 1), shape)
 
     # What drawers call.
 
     def size(self, letter: str) -> int:
         """Return the size that a letter stands for in this call. A number stands for itself."""
-        if letter.isdigit():
-            return int(letter)
         if letter not in self._sizes:
-            self._sizes[letter] = self.choices.choice(_SIZES)
+            is_number = letter.isdigit()
+            self._sizes[letter] = int(letter) if is_number else self.choices.choice(_SIZES)
         return self._sizes[letter]
 
     def tensor_of(
@@ -236,9 +231,7 @@ class SpecDraw(Making):
             return Named("dtype", self.dtype if word == "main" else word)
         if type.name in _NAMED:
             return Named(_NAMED[type.name], word)
-        if type.name is BaseTy.complex:
-            return self.choices.number(-2, 2)
-        return word
+        return self.choices.number(-2, 2) if type.name is BaseTy.complex else word
 
     def _next_seed(self) -> int:
         self._count += 1
@@ -271,39 +264,24 @@ def spec_of(value: Any) -> Any:
 class CallDrawer(Drawer):
     """Draws calls of one operator as plain data."""
 
-    def __init__(
-        self,
-        arguments: Sequence[Argument],
-        domain: Domain,
-        choices: Choices,
-        accepted: Sequence[Plan] = (),
-    ) -> None:
-        self._uniform = False
-        self._required_dtypes: Mapping[str, Sequence[str]] = {}
-        vocabulary = Vocabulary(
-            tensors=self._tensor_words,
-            shapes=(*SHAPES, *_LETTERS),
-            ints=("small", "small", "one", "dimension", "size", "negative"),
-            numbers=("positive", "positive", "any", "integer"),
-            lists=("sizes", "dimensions", "small", "ones", "base", "base"),
-            others=_OTHERS,
-        )
-        super().__init__(arguments, choices, vocabulary, self._begin, domain, accepted)
+    shapes = (*SHAPES, *_LETTERS)
+    ints: tuple[str, ...] = ("small", "small", "one", "dimension", "size", "negative")
+    numbers = ("positive", "positive", "any", "integer")
+    lists = ("sizes", "dimensions", "small", "ones", "base", "base")
+    others = _OTHERS
+    # Whether all tensors have the main dtype, and what refusals ask for.
+    _uniform = False
+    _required_dtypes: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def follow(self, requirements: Requirements) -> None:
         """Draw what refusals ask for."""
         self._required_dtypes = requirements.dtypes
-        known = self.vocabulary
-        wanted = {name: " ".join(words) for name, words in requirements.shapes.items()}
-        ints = (
-            tuple(w for w in known.ints if w != "negative")
-            if requirements.no_negatives
-            else known.ints
-        )
-        self.vocabulary = replace(known, wanted=wanted, ints=ints)
+        self.wanted = {name: " ".join(words) for name, words in requirements.shapes.items()}
+        every = type(self).ints
+        self.ints = tuple(w for w in every if w != "negative" or not requirements.no_negatives)
 
-    def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
-        name = argument.name
+    def tensor_words(self, argument: Argument) -> tuple[str, ...]:
+        name, choices = argument.name, self.choices
         dtypes: tuple[str, ...] = _DTYPES
         if wanted := self._required_dtypes.get(name):
             return (choices.choice(wanted), choices.choice(_KINDS))
@@ -313,7 +291,7 @@ class CallDrawer(Drawer):
             dtypes = ("main",)
         return (choices.choice(dtypes), choices.choice(_KINDS))
 
-    def _begin(self, plan: Plan) -> SpecDraw:
+    def begin(self, plan: Plan) -> SpecDraw:
         dtypes = self.domain.dtypes or _MAIN
         # The dtype is part of a plan, under a name that no argument has.
         dtype = plan["*"][0] if "*" in plan else self.choices.choice(dtypes)

@@ -126,7 +126,6 @@ class Block:
         self._begin = address - start
         if layout.place != "far":
             self._room[:] = mark
-        self._mark = mark
         self.storage: Array = self._room[self._begin : self._begin + self.bytes_]
         self._before: Array | None = None
 
@@ -151,7 +150,6 @@ class Block:
         """Fill all bytes but those of elements."""
         numbers = self.view().copy()
         self._room[:] = mark
-        self._mark = mark
         if self.spec.count:
             self.view()[...] = numbers
 
@@ -164,31 +162,21 @@ class Block:
         assert self._before is not None
         if np.array_equal(self._before, self._room):
             return Changes()
-        differs = self._before != self._room
-        outside = np.concatenate(
-            (differs[: self._begin], differs[self._begin + self.bytes_ :])
-        ).nonzero()[0]
+        places = (self._before != self._room).nonzero()[0] - self._begin
+        is_inside = (places >= 0) & (places < self.bytes_)
+        # Which bytes of the storage are those of elements.
+        spec, layout, size = self.spec, self.layout, self.spec.itemsize
+        mine = np.zeros(self.bytes_, bool)
+        if spec.count:
+            strides = (*(step * size for step in layout.strides), 1)
+            first = mine[layout.offset * size :]
+            np.lib.stride_tricks.as_strided(first, (*spec.shape, size), strides)[...] = True
+        inside, outside = places[is_inside], places[~is_inside]
+        between = inside[~mine[inside]]
         beyond = None
         if len(outside):
-            place = int(outside[0])
-            beyond = place - self._begin if place < self._begin else place - self._begin + 1
-        mine = self._elements()
-        elements = bool((differs & mine).any())
-        mine[: self._begin] = True
-        mine[self._begin + self.bytes_ :] = True
-        between = (differs & ~mine).nonzero()[0]
-        return Changes(elements, int(between[0]) - self._begin if len(between) else None, beyond)
-
-    def _elements(self) -> Any:
-        """Return which bytes are those of elements."""
-        mine = np.zeros(len(self._room), bool)
-        spec, layout = self.spec, self.layout
-        if spec.count:
-            size = spec.itemsize
-            first = self._begin + layout.offset * size
-            strides = (*(step * size for step in layout.strides), 1)
-            np.lib.stride_tricks.as_strided(mine[first:], (*spec.shape, size), strides)[...] = True
-        return mine
+            beyond = int(outside[0]) if outside[0] < 0 else int(outside[0]) - self.bytes_ + 1
+        return Changes(bool(mine[inside].any()), int(between[0]) if len(between) else None, beyond)
 
 
 class Changes(Struct, frozen=True):

@@ -68,9 +68,7 @@ class Guard:
     def check(self) -> str | None:
         """Return a description of a write beside a block, or None."""
         text = ctypes.create_string_buffer(_TEXT)
-        if self._c.opgen_guard_check(text, _TEXT):
-            return text.value.decode()
-        return None
+        return text.value.decode() if self._c.opgen_guard_check(text, _TEXT) else None
 
     def watch(self, address: int, size: int, pages: tuple[int, int]) -> None:
         """Leave a note at an address, which another process can read, when this process reads or writes a bad address."""

@@ -17,15 +17,9 @@ from opgen.verify.properties import (
     variants,
 )
 
-PROPERTIES: tuple[Property, ...] = (
-    *variants.PROPERTIES,
-    *memory.PROPERTIES,
-    *inputs.PROPERTIES,
-    *meta.PROPERTIES,
-    *dtypes.PROPERTIES,
-    *repetition.PROPERTIES,
-    *gradients.PROPERTIES,
-    *transforms.PROPERTIES,
-    *process.PROPERTIES,
+_FAMILIES = (
+    *(variants, memory, inputs, meta, dtypes),
+    *(repetition, gradients, transforms, process),
 )
+PROPERTIES: tuple[Property, ...] = tuple(p for family in _FAMILIES for p in family.PROPERTIES)
 BY_NAME: Mapping[str, Property] = {p.name: p for p in PROPERTIES}

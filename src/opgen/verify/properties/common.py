@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from math import prod as product
 from typing import Any
 
-import numpy as np
-from msgspec.structs import replace
-
+from opgen.gradtest.calls import each
 from opgen.model.types import BaseTy
-from opgen.verify.backends.base import Backend
 from opgen.verify.caller import (
     PATTERNS,
     Caller,
@@ -24,20 +22,7 @@ from opgen.verify.caller import (
     leaves,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    COMPLEX,
-    Array,
-    Call,
-    Fill,
-    Place,
-    TensorSpec,
-    at,
-    changed,
-    each_tensor,
-    elements,
-    places,
-    tensors,
-)
+from opgen.verify.calls.specs import Call, Place, TensorSpec
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import Subject
 
@@ -51,80 +36,6 @@ TANGENTS = (*META, "torch._decomp.decompositions_for_jvp")
 TRACING = ("torch._dynamo", "torch.export._trace", "torch._functorch.partitioners")
 
 
-def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
-    """Return a dense tensor with these elements."""
-    flat = numbers.ravel()
-    if spec.dtype in COMPLEX:
-        values: tuple[Any, ...] = tuple((float(v.real), float(v.imag)) for v in flat)
-    else:
-        values = tuple(v.item() for v in flat)
-    return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="", flipped=())
-
-
-def reordered(spec: TensorSpec) -> TensorSpec:
-    """Return the tensor with its elements in another order. Those that an author has made stay together in their rows."""
-    numbers = elements(spec)
-    turned = numbers[::-1] if spec.values is not None and spec.shape else numbers.ravel()[::-1]
-    return explicit(spec, turned.reshape(spec.shape))
-
-
-def filled_with(spec: TensorSpec, value: float) -> TensorSpec:
-    """Return a dense tensor whose elements are all equal."""
-    return explicit(spec, np.full(spec.shape, value).astype(_array_dtype(spec)))
-
-
-def _array_dtype(spec: TensorSpec) -> Any:
-    return "float32" if spec.dtype == "bfloat16" else spec.dtype
-
-
-def as_dtype(spec: TensorSpec, dtype: str) -> TensorSpec:
-    """Return the tensor in another dtype. Its elements are converted if they are explicit."""
-    if spec.values is None:
-        return replace(spec, dtype=dtype)
-    converted = replace(spec, dtype=dtype)
-    with np.errstate(all="ignore"):
-        return explicit(converted, elements(spec).astype(_array_dtype(converted)))
-
-
-def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
-    """Return the call with other sizes: equal sizes stay equal. Elements are filled anew."""
-
-    def resized(spec: TensorSpec) -> TensorSpec:
-        shape = tuple(sizes.get(size, size) for size in spec.shape)
-        if spec.values is None or shape == spec.shape:
-            return replace(spec, shape=shape, layout=None)
-        numbers = elements(spec)
-        # Repeat or cut the elements, so that they stay in their domain.
-        for axis, size in enumerate(shape):
-            numbers = (
-                np.take(numbers, np.arange(size) % max(numbers.shape[axis], 1), axis)
-                if (numbers.shape[axis])
-                else np.zeros(shape, numbers.dtype)
-            )
-        return explicit(spec, numbers)
-
-    return each_tensor(call, resized)
-
-
-def with_other_numbers(call: Mapping[str, Any]) -> Call:
-    """Return the call with other floating-point numbers."""
-    return {name: _other_number(value) for name, value in call.items()}
-
-
-def _other_number(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_other_number(item) for item in value]
-    return value + 0.25 if isinstance(value, float) else value
-
-
-def sizes_of(call: Mapping[str, Any]) -> list[int]:
-    """Return the sizes above 1 that tensors of the call have, each once."""
-    found: dict[int, None] = {}
-    for place in places(call):
-        found.update(dict.fromkeys(size for size in at(call, place).shape if size > 1))
-    return list(found)
-
-
 def names_of_layouts(found: Iterable[TensorSpec]) -> list[str]:
     """Return the names of all layouts that one of the tensors can have."""
     return list(dict.fromkeys(name for spec in found for name, _ in layout_variants(spec)))
@@ -132,7 +43,7 @@ def names_of_layouts(found: Iterable[TensorSpec]) -> list[str]:
 
 def in_layout(call: Call, found: Iterable[Place], name: str) -> Call:
     """Return the call with the tensors at some places in a layout, if they can have it."""
-    return changed(call, found, lambda spec: dict(layout_variants(spec)).get(name, spec))
+    return specs.changed(call, found, lambda spec: dict(layout_variants(spec)).get(name, spec))
 
 
 def layout_variants(spec: TensorSpec) -> Iterator[tuple[str, TensorSpec]]:
@@ -212,7 +123,7 @@ def _with_elements(case: Case, elements_: int) -> Call | None:
     [9, 1] and [1, 9] grows as the square.
     """
     call = case.call
-    shapes = [at(call, place).shape for place in places(call)]
+    shapes = [spec.shape for spec in specs.tensors(call)]
     known = {size for shape in shapes for size in shape}
     shapes += [r.described.shape for r in case.base.results if r.described is not None]
     largest = max(shapes, key=product, default=())
@@ -223,11 +134,10 @@ def _with_elements(case: Case, elements_: int) -> Call | None:
     power = sum(size == chosen for size in largest)
     rest = product(largest) / chosen**power
     size = max(math.ceil((elements_ / rest) ** (1 / power)), chosen)
-    if any(
-        product([size if s == chosen else s for s in shape]) > 8 * elements_ for shape in shapes
-    ):
+    grown_shapes = ([size if s == chosen else s for s in shape] for shape in shapes)
+    if any(product(shape) > 8 * elements_ for shape in grown_shapes):
         return None
-    return with_sizes(call, {chosen: size})
+    return specs.with_sizes(call, {chosen: size})
 
 
 def with_outs(caller: Caller, subject: Subject, call: Mapping[str, Any]) -> Call:
@@ -245,13 +155,11 @@ def with_outs(caller: Caller, subject: Subject, call: Mapping[str, Any]) -> Call
         raise NotTested(f"the functional variant refuses it: {found.message}")
     returned = [found.returned] if len(functional.schema.returns) == 1 else list(found.returned)
     for index, (name, value) in enumerate(zip(subject.outs, returned)):
-        made[name] = _like(caller, value, Fill(index + 1, 5, 6))
+        made[name] = each(partial(_like, caller, specs.Fill(index + 1, 5, 6)), value)
     return made
 
 
-def _like(caller: Caller, value: Any, fill: Fill) -> Any:
-    if isinstance(value, list | tuple):
-        return [_like(caller, item, fill) for item in value]
+def _like(caller: Caller, fill: specs.Fill, value: Any) -> Any:
     if not caller.backend.is_tensor(value):
         raise NotTested("the result is no tensor")
     described = caller.backend.describe(value)
@@ -267,47 +175,37 @@ def program_of(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any]]:
     subject, backend = case.subject, case.backend
     given = case.caller.build(call)
     symbolic = {a.name for a in subject.arguments if a.type.is_base_ty_like(BaseTy.SymInt)}
-    names = [
-        name
-        for name, value in given.items()
-        if (name in symbolic and _is_integer(value)) or _holds_tensors(backend, value)
-    ]
-    constant = {name: value for name, value in given.items() if name not in names}
-    written = [name for name in subject.written if name in names]
 
-    def program(*inputs: Any) -> Any:
-        made = dict(zip(names, inputs))
+    def is_input(name: str, value: Any) -> bool:
+        values = value if isinstance(value, list) else [value]
+        has_integers = name in symbolic and all(type(item) is int for item in values)
+        return has_integers or (bool(values) and all(map(backend.is_tensor, values)))
+
+    inputs = {name: value for name, value in given.items() if is_input(name, value)}
+    written = [name for name in subject.written if name in inputs]
+
+    def program(*values: Any) -> Any:
+        # torch.compile traces this.
+        made = dict(zip(inputs, values))
         for name in written:
-            value = made[name]
-            made[name] = [t.clone() for t in value] if isinstance(value, list) else value.clone()
-        returned = subject.call({**made, **constant})
+            made[name] = each(lambda t: t.clone(), made[name])
+        returned = subject.call({**given, **made})
         found = [v for _, v in leaves(subject, returned) if backend.is_tensor(v)]
         for name in written:
-            value = made[name]
-            found += value if isinstance(value, list) else [value]
+            found += made[name] if isinstance(made[name], list) else [made[name]]
         return tuple(found)
 
-    return program, [given[name] for name in names]
-
-
-def _is_integer(value: Any) -> bool:
-    return all(map(_is_integer, value)) if isinstance(value, list) else type(value) is int
-
-
-def _holds_tensors(backend: Backend, value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(backend.is_tensor(item) for item in value)
-    return backend.is_tensor(value)
+    return program, list(inputs.values())
 
 
 def has_differentiable(call: Call) -> bool:
     """Whether a tensor of the call has real or complex numbers."""
-    return any(spec.is_differentiable for spec in tensors(call))
+    return any(spec.is_differentiable for spec in specs.tensors(call))
 
 
 def has_tensors(call: Call) -> bool:
     """Whether the call has a tensor."""
-    return bool(tensors(call))
+    return bool(specs.tensors(call))
 
 
 def is_checked_value(case: Case) -> bool:

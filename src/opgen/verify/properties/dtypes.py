@@ -18,8 +18,20 @@ from opgen.verify.caller import (
     Result,
     differ,
 )
-from opgen.verify.calls.specs import Array, Call, Fill, Place, TensorSpec, at, elements, put
-from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
+from opgen.verify.calls.specs import (
+    Array,
+    Call,
+    Fill,
+    Place,
+    TensorSpec,
+    as_dtype,
+    at,
+    changed,
+    elements,
+    explicit,
+    put,
+)
+from opgen.verify.properties.common import enlarged, two_runs
 from opgen.verify.subjects import TAKES_NO_LIST, TAKES_TENSORS, Need
 
 # Pairs of dtypes, and what PyTorch promotes tensors with dimensions to.
@@ -30,6 +42,8 @@ _PAIRS = (
     *(("bfloat16", "float16", "float32"), ("uint8", "int8", "int16")),
     ("float64", "complex64", "complex128"),
 )
+# Dtypes that no result of integers has.
+_NOT_DEFAULT = ("float64", "float16", "bfloat16", "complex128")
 # Elements of a call for precision, and how many units of the last place a result may be wrong by.
 _MANY = 3000
 _UNITS = 12
@@ -46,9 +60,8 @@ _PROMOTES: tuple[Need, ...] = (
 
 def _promotion(case: Case) -> Iterator[Finding]:
     # Tensors with dimensions, all of one shape: numbers and tensors without dimensions are promoted in another way.
-    call = dict(case.call)
-    for place, spec in case.read_only():
-        call = put(call, place, replace(spec, shape=(3,), values=None, layout=None))
+    same = [place for place, _ in case.read_only()]
+    call = changed(case.call, same, lambda s: replace(s, shape=(3,), values=None, layout=None))
     case = Case(case.caller, case.subject, call, mode=case.mode)
     inputs = case.read_only()
     if not inputs or case.base.error is not None:
@@ -59,21 +72,14 @@ def _promotion(case: Case) -> Iterator[Finding]:
                 dtypes = (*turned, *(wide for _ in inputs[2:]))
                 yield from _mixed(case, dtypes, wide)
     for dtype in ("int64", "int32", "bool"):
-        call = dict(case.call)
-        for place, spec in inputs:
-            call = put(call, place, as_dtype(spec, dtype))
+        call = changed(case.call, same, partial(as_dtype, dtype=dtype))
         found = case.run(call)
-        if found.error is not None:
-            continue
-        case.is_tried = True
+        case.is_tried |= found.error is None
         for result in found.results:
-            if result.described is not None and result.described.dtype in (
-                *("float64", "float16", "bfloat16", "complex128"),
-            ):
+            if result.described is not None and result.described.dtype in _NOT_DEFAULT:
+                text = f"inputs of {dtype} give {result.label} of {result.described.dtype}: floating-point "
                 yield case.finding(
-                    f"inputs of {dtype} give {result.label} of {result.described.dtype}: floating-point results "
-                    "of integers have the default dtype, float32",
-                    call,
+                    f"{text}results of integers have the default dtype, float32", call
                 )
     if not case.is_tried:
         raise NotTested("it refuses other dtypes")
@@ -177,10 +183,7 @@ def _overflow(case: Case, dtype: str) -> Iterator[Finding]:
         if pair is None:
             return None
         wrong = ~np.isfinite(pair[0]) & (np.abs(pair[1]) < 100 * high)
-        if not wrong.any():
-            return None
-        found, expected = (numbers.ravel()[int(wrong.ravel().argmax())] for numbers in pair)
-        return f"{one.label} is {found}, and {expected:.6g} if computed in float64"
+        return _first_wrong(one, wrong, *pair)
 
     how = f"inputs of {dtype} from {low:g} to {high:g}"
     return _narrowed(case, case.call, (dtype, "float64"), how, make, compare)
@@ -247,13 +250,17 @@ def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
         allowed = _UNITS * EPSILONS[dtype] * np.maximum(np.abs(expected), 0.05)
         wrong = np.abs(found - expected) > allowed
     wrong &= np.isfinite(expected) & (np.abs(expected) < top / 2) & (np.abs(expected) > 1e-3)
+    return _first_wrong(one, wrong, found, expected, " and rounded")
+
+
+def _first_wrong(
+    one: Result, wrong: Array, found: Array, expected: Array, more: str = ""
+) -> str | None:
+    """Return which element is wrong, in words; None if there is none."""
     if not wrong.any():
         return None
-    place = int(wrong.ravel().argmax())
-    return (
-        f"{one.label} is {found.ravel()[place]}, and {expected.ravel()[place]:.6g} if computed in float64 "
-        f"and rounded"
-    )
+    a, b = (numbers.ravel()[int(wrong.ravel().argmax())] for numbers in (found, expected))
+    return f"{one.label} is {a}, and {b:.6g} if computed in float64{more}"
 
 
 def _integers(case: Case, large: Call, dtype: str) -> Iterator[Finding]:

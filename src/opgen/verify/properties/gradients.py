@@ -7,13 +7,13 @@ import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import NOT_THERE, first_line, is_comparison
+from opgen.gradtest.calls import each
 from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     Case,
@@ -28,39 +28,11 @@ from opgen.verify.caller import (
     place_text,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    REPEATED,
-    Array,
-    Call,
-    Named,
-    Place,
-    TensorSpec,
-    at,
-    changed,
-    elements,
-    has_repeated_indices,
-    places,
-    put,
-    with_distinct_indices,
-)
-from opgen.verify.properties.common import (
-    GRADIENTS,
-    TANGENTS,
-    explicit,
-    has_differentiable,
-    with_other_numbers,
-    with_sizes,
-)
+from opgen.verify.calls.specs import Array, Call, Place, TensorSpec
+from opgen.verify.properties.common import GRADIENTS, TANGENTS, has_differentiable
 from opgen.verify.subjects import NOT_RANDOM, SPECIFIED, TAKES_TENSORS, Need
 
-_WIDER = MappingProxyType(
-    {
-        "float16": "float64",
-        "bfloat16": "float64",
-        "float32": "float64",
-        "complex64": "complex128",
-    }
-)
+_WIDER = {**dict.fromkeys(("float16", "bfloat16", "float32"), "float64"), "complex64": "complex128"}
 # Formulas of gradients may lose so many units of the last place in float32.
 _COARSE = 1024
 # More inputs take long: each element is moved.
@@ -86,13 +58,10 @@ _DIFFERENTIABLE: tuple[Need, ...] = (
 )
 
 
-def _or_writes(need: Need) -> Need:
-    holds, why = need
-    return lambda s: bool(s.written) or holds(s), why
-
-
 # What writes an argument counts that, whether it has a formula or not.
-_WRITES_OR_SAVES = tuple(map(_or_writes, _DIFFERENTIABLE))
+_WRITES_OR_SAVES = tuple(
+    (lambda s, holds=holds: bool(s.written) or holds(s), why) for holds, why in _DIFFERENTIABLE
+)
 
 
 def _says_no(error: BaseException) -> bool:
@@ -113,13 +82,13 @@ class _Function:
         # Other tensors are the same in each call.
         made = case.caller.build(self.call)
         for place, value in zip(self.chosen, inputs):
-            made = put(made, place, value)
-        for name in case.subject.written:
-            if case.backend.is_tensor(made.get(name)):
-                made[name] = case.backend.clone(made[name])
-            elif isinstance(made.get(name), list):
-                made[name] = [case.backend.clone(value) for value in made[name]]
-        return made
+            made = specs.put(made, place, value)
+        return {
+            n: each(self._clone, v) if n in case.subject.written else v for n, v in made.items()
+        }
+
+    def _clone(self, value: Any) -> Any:
+        return self.case.backend.clone(value) if self.case.backend.is_tensor(value) else value
 
     def finding(self, text: str) -> Finding:
         return self.case.finding(text, self.call)
@@ -134,9 +103,33 @@ class _Function:
         found = [value for _, value in leaves(case.subject, returned)]
         if not case.subject.schema.returns:
             found = [given[name] for name in case.subject.written]
-        return tuple(
-            value for value in found if case.backend.is_tensor(value) and _has_gradient(case, value)
-        )
+        return tuple(v for v in found if case.backend.is_tensor(v) and _has_gradient(case, v))
+
+    def weighted(
+        self,
+        outputs: Sequence[Any],
+        inputs: Sequence[Any],
+        wanted: Sequence[int],
+        weights: Sequence[Any] = (),
+        label: str = "it",
+    ) -> list[Result | None]:
+        """Return the gradients of the outputs at some places."""
+        case, chosen = self.case, [outputs[i] for i in wanted]
+        found = case.backend.gradients(chosen, inputs, weights or _weights(case, chosen))
+        return [None if g is None else case.caller.result(label, g) for g in found]
+
+    def differences(
+        self,
+        text: str,
+        found: Sequence[Result | None],
+        expected: Sequence[Result | None],
+        chosen: Sequence[Place] = (),
+        **options: Any,
+    ) -> Iterator[Finding]:
+        """Yield findings of gradients that differ. `text` has a place for the name of the input."""
+        for place, one, other in zip(chosen or self.chosen, found, expected):
+            if wrong := one and other and differ([one], [other], **options):
+                yield self.finding(f"{text.format(place_text(place))}{wrong}")
 
 
 def _has_gradient(case: Case, tensor: Any) -> bool:
@@ -144,48 +137,50 @@ def _has_gradient(case: Case, tensor: Any) -> bool:
     return dtype.startswith(("float", "complex", "bfloat"))
 
 
+def _weights(case: Case, outputs: Sequence[Any]) -> list[Any]:
+    return [case.backend.fresh(_weight(case.backend.describe(value))) for value in outputs]
+
+
 def _wide(case: Case, dtype: str) -> tuple[Call, list[Place]]:
     """Return the call with floating-point tensors of a wide dtype, and where they are. Elements are distinct."""
     call = dict(_smaller(case.call))
-    if any(at(call, place).count > _MOST_ELEMENTS for place in places(call)):
+    if any(spec.count > _MOST_ELEMENTS for spec in specs.tensors(call)):
         raise NotTested("the tensors are too large")
     chosen = []
     subject = case.subject
     without = {*subject.domain.non_differentiable, *subject.facts.non_differentiable}
-    for place in places(call):
-        spec = at(call, place)
+    for place in specs.places(call):
+        spec = specs.at(call, place)
         if not spec.is_differentiable:
             continue
         wide = replace(spec, dtype="complex128" if spec.is_complex else dtype, layout=None)
         if spec.values is None:
             fill = spec.fill
             # Away from zero, where many functions have a kink.
-            wide = replace(
-                wide, fill=replace(fill, points=(*fill.points, 0.0), gap=max(fill.gap, 0.08))
-            )
-            wide = explicit(wide, _distinct(elements(wide)))
-        call = put(call, place, wide)
+            fill = replace(fill, points=(*fill.points, 0.0), gap=max(fill.gap, 0.08))
+            wide = specs.explicit(wide, _distinct(specs.elements(replace(wide, fill=fill))))
+        call = specs.put(call, place, wide)
         if place[0] not in without:
             chosen.append(place)
     if not chosen:
         raise NotTested("no input can have a gradient")
     for name, value in call.items():
         # A result of a narrow dtype is too coarse for finite differences.
-        if isinstance(value, Named) and value.name in _WIDER:
-            call = {**call, name: Named(value.kind, _WIDER[value.name])}
+        if isinstance(value, specs.Named) and value.name in _WIDER:
+            call = {**call, name: specs.Named(value.kind, _WIDER[value.name])}
     return call, chosen
 
 
 def _smaller(call: Call) -> Call:
     """Return the call with smaller sizes, if its tensors have too many elements."""
     for _ in range(8):
-        largest = max((at(call, place) for place in places(call)), key=lambda s: s.count)
+        largest = max(specs.tensors(call), key=lambda s: s.count)
         if largest.count <= _MOST_ELEMENTS:
             break
         size = max(largest.shape)
         if size <= 2:
             break
-        call = with_sizes(call, {size: max(2, size // 2)})
+        call = specs.with_sizes(call, {size: max(2, size // 2)})
     return call
 
 
@@ -224,7 +219,8 @@ def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, 
 def _function_and_leaves(case: Case, dtype: str) -> tuple[_Function, list[Any]]:
     call, chosen = _wide(case, dtype)
     made = case.caller.build(call)
-    return _Function(case, call, chosen), [case.backend.leaf(at(made, place)) for place in chosen]
+    inputs = [case.backend.leaf(specs.at(made, place)) for place in chosen]
+    return _Function(case, call, chosen), inputs
 
 
 def _dtypes(case: Case) -> tuple[str, ...]:
@@ -256,11 +252,11 @@ def _checked(case: Case, check: _Check, what: str) -> Iterator[Finding]:
             if _says_no(error):
                 why = why or NotApplicable(f"it says that it has none: {first_line(error)}")
                 continue
+            text = " ".join(str(error).split())[:400]
             if not is_comparison(error):
-                problem = case.backend.gradient_problem()
-                if problem:
+                if problem := case.backend.problem():
                     raise NotTested(f"no gradient can be computed here: {problem}") from None
-                yield function.finding(f"the {what} fails: {_jacobians(error)}")
+                yield function.finding(f"the {what} fails: {text}")
             if case.backend.has_tape and _says_no_backward(case, function, inputs):
                 # PyTorch computes a forward gradient of zero for an operator without any formula.
                 why = why or NotApplicable("it says that it has no gradient")
@@ -269,9 +265,9 @@ def _checked(case: Case, check: _Check, what: str) -> Iterator[Finding]:
                 why = why or NotTested("the result is not smooth near the call")
                 continue
             if _is_of_repeated_indices(case, check, function, inputs):
-                why = why or NotTested(REPEATED)
+                why = why or NotTested(specs.REPEATED)
                 continue
-            yield function.finding(f"the {what} is wrong: {_jacobians(error)}")
+            yield function.finding(f"the {what} is wrong: {text}")
         if _warned(caught):
             why = why or NotApplicable("PyTorch warns that it has no formula")
             continue
@@ -284,7 +280,7 @@ def _says_no_backward(case: Case, function: _Function, inputs: Sequence[Any]) ->
     """Whether the backward pass says that there is no formula."""
     try:
         outputs = [v for v in function.outputs(*inputs) if case.backend.requires_grad(v)]
-        case.backend.gradients(outputs, inputs, [_weights(case, value) for value in outputs])
+        case.backend.gradients(outputs, inputs, _weights(case, outputs))
     except Exception as error:
         return _says_no(error)
     return False
@@ -301,18 +297,16 @@ def _warned(caught: Sequence[warnings.WarningMessage]) -> bool:
     return any("autograd kernel was not registered" in str(each.message) for each in caught)
 
 
-def _jacobians(error: BaseException) -> str:
-    return " ".join(str(error).split())[:400]
-
-
 def _stepped(case: Case, call: Call, found: Iterable[Place], step: Array | float) -> Outcome:
     """Call the operator with a step added to the tensors at some places: of what finite differences are made."""
-    return case.run(changed(call, found, lambda spec: explicit(spec, elements(spec) + step)))
+    return case.run(
+        specs.changed(call, found, lambda spec: specs.explicit(spec, specs.elements(spec) + step))
+    )
 
 
 def _is_stable(case: Case, call: Call) -> bool:
     """Whether results move little when inputs do, and do not stay: finite differences mean nothing at a jump, or on stairs."""
-    found = [place for place in places(call) if at(call, place).is_differentiable]
+    found = [place for place in specs.places(call) if specs.at(call, place).is_differentiable]
     base, least, *others = (_stepped(case, call, found, by) for by in (0, 1e-12, 1e-6, -1e-6))
     if any(outcome.error is not None for outcome in (base, least, *others)):
         return False
@@ -335,9 +329,9 @@ def _is_of_repeated_indices(
 
     A gradient that is too small is a defect: an operator that reads an element twice adds up both gradients.
     """
-    if not has_repeated_indices(function.call) or not _is_too_large(case, function, inputs):
+    if not specs.has_repeated_indices(function.call) or not _is_too_large(case, function, inputs):
         return False
-    for call in with_distinct_indices(function.call):
+    for call in specs.with_distinct_indices(function.call):
         if case.run(call).error is None:
             try:
                 with _quiet():
@@ -351,7 +345,7 @@ def _is_too_large(case: Case, function: _Function, inputs: Sequence[Any]) -> boo
     """Whether no element of the gradient is smaller than by finite differences."""
     try:
         outputs = function.outputs(*inputs)
-        weights = [_weights(case, value) for value in outputs]
+        weights = _weights(case, outputs)
         found = case.backend.gradients(outputs, inputs, weights)
     except Exception:
         return False
@@ -369,7 +363,7 @@ def _is_too_large(case: Case, function: _Function, inputs: Sequence[Any]) -> boo
 
 def _numeric_gradient(case: Case, call: Call, place: Place, scales: Sequence[Any]) -> Array | None:
     """Return the derivative of the weighted results by the real part of each element of an input, or None if there is none."""
-    spec = at(call, place)
+    spec = specs.at(call, place)
     slopes = []
     for one in np.eye(spec.count):
         step = 1e-5 * one.reshape(spec.shape)
@@ -397,82 +391,49 @@ def _gradients_of_float32(case: Case) -> Iterator[Finding]:
     found: list[list[Result | None]] = []
     for dtype in ("float64", "float32"):
         function, inputs, outputs, wanted = _prepared(case, dtype)
-        call = function.call
-        if not wanted or any(spec.is_complex for spec in map(partial(at, call), places(call))):
+        if not wanted or any(spec.is_complex for spec in specs.tensors(function.call)):
             return
-        found.append(_weighted(case, outputs, inputs, wanted))
-    for place, wide, narrow in zip(function.chosen, *found):
-        if wide is None or narrow is None or wide.elements is None:
-            continue
-        rounded = replace(
-            wide, described=narrow.described, elements=wide.elements.astype("float32")
-        )
-        if wrong := differ([narrow], [rounded], units=_COARSE):
-            name = place_text(place)
-            yield function.finding(
-                f"in float32, the gradient of {name} is not that of float64: {wrong}"
-            )
+        found.append(function.weighted(outputs, inputs, wanted))
+    wide, narrow = found
+    rounded = [
+        a and b and replace(a, described=b.described, elements=_as_float32(a.elements))
+        for a, b in zip(wide, narrow)
+    ]
+    text = "in float32, the gradient of {} is not that of float64: "
+    yield from function.differences(text, narrow, rounded, units=_COARSE)
+
+
+def _as_float32(numbers: Array | None) -> Array | None:
+    return None if numbers is None else numbers.astype("float32")
 
 
 def _same_gradients(case: Case) -> Iterator[Finding]:
     """The gradient is the same if other calls come before the backward pass, and if one input alone requires it."""
     function, inputs, outputs, wanted = _prepared(case, "float64")
     call = function.call
-    if not wanted or has_repeated_indices(call):
+    if not wanted or specs.has_repeated_indices(call):
         return
-    expected = _weighted(case, outputs, inputs, wanted)
+    expected = function.weighted(outputs, inputs, wanted)
     kept = function.outputs(*inputs)
-    later = _Function(case, with_other_numbers(call), function.chosen)
+    later = _Function(case, specs.with_other_numbers(call), function.chosen)
     for factor in (0.75, -0.75):
-        others = [case.backend.leaf(_moved(case, value, factor)) for value in inputs]
+        # Multiples of the elements in another order.
+        moved = specs.changed(
+            call, function.chosen, lambda s, f=factor: specs.explicit(s, np.roll(specs.elements(s), 1) * f)  # type: ignore[misc]
+        )
+        made = case.caller.build(moved)
         with contextlib.suppress(Exception):
-            later.outputs(*others)
-    found = _weighted(case, kept, inputs, wanted)
-    yield from _differences(function, "later calls change the gradient of {}: ", found, expected)
+            later.outputs(*(case.backend.leaf(specs.at(made, place)) for place in function.chosen))
+    found = function.weighted(kept, inputs, wanted)
+    yield from function.differences("later calls change the gradient of {}: ", found, expected)
     for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
         alone = [v if i == index else v.detach() for i, v in enumerate(inputs)]
         outputs = function.outputs(*alone)
         if not all(case.backend.requires_grad(outputs[i]) for i in wanted):
             continue
-        found = _weighted(case, outputs, [inputs[index]], wanted)
+        found = function.weighted(outputs, [inputs[index]], wanted)
         text = "if only {} requires a gradient: "
-        yield from _differences(function, text, found, expected[index:], [place])
-
-
-def _differences(
-    function: _Function,
-    text: str,
-    found: Sequence[Result | None],
-    expected: Sequence[Result | None],
-    chosen: Sequence[Place] = (),
-) -> Iterator[Finding]:
-    """Yield findings of gradients that differ. `text` has a place for the name of the input."""
-    for place, one, other in zip(chosen or function.chosen, found, expected):
-        wrong = one and other and differ([one], [other])
-        if wrong:
-            yield function.finding(f"{text.format(place_text(place))}{wrong}")
-
-
-def _weighted(
-    case: Case,
-    outputs: Sequence[Any],
-    inputs: Sequence[Any],
-    wanted: Sequence[int],
-    weights: Sequence[Any] = (),
-    label: str = "it",
-) -> list[Result | None]:
-    """Return the gradients of the outputs at some places."""
-    chosen = [outputs[i] for i in wanted]
-    given = weights or [_weights(case, value) for value in chosen]
-    found = case.backend.gradients(chosen, inputs, given)
-    return [None if g is None else case.caller.result(label, g) for g in found]
-
-
-def _moved(case: Case, tensor: Any, factor: float) -> Any:
-    """Return a tensor with multiples of the elements of another in another order."""
-    described = case.backend.describe(tensor)
-    numbers = np.roll(case.backend.elements(tensor).ravel(), 1).reshape(described.shape) * factor
-    return case.backend.fresh(explicit(TensorSpec(described.dtype, described.shape), numbers))
+        yield from function.differences(text, found, expected[index:], [place])
 
 
 def _forward(case: Case) -> Iterator[Finding]:
@@ -493,7 +454,7 @@ def _silent_zero(case: Case) -> Iterator[Finding]:
                 outputs = function.outputs(*given)
                 wanted = [v for v in outputs if case.backend.requires_grad(v)]
                 if wanted:
-                    weights = [_weights(case, v) for v in wanted]
+                    weights = _weights(case, wanted)
                     (gradient,) = case.backend.gradients(wanted, [given[index]], weights)
                 else:
                     gradient = None
@@ -512,14 +473,10 @@ def _silent_zero(case: Case) -> Iterator[Finding]:
             )
 
 
-def _weights(case: Case, tensor: Any) -> Any:
-    return case.backend.fresh(_weight(case.backend.describe(tensor)))
-
-
 def _weight(described: Described) -> TensorSpec:
     """Return a dense tensor for a result, whose elements are different, and none is zero."""
     numbers = 0.5 + 0.25 * np.arange(np.prod(described.shape, dtype=int)).reshape(described.shape)
-    return explicit(TensorSpec(described.dtype, described.shape), numbers)
+    return specs.explicit(TensorSpec(described.dtype, described.shape), numbers)
 
 
 def _depends(case: Case, call: Call, place: Place) -> bool:
@@ -573,7 +530,7 @@ def _gradient_strides(case: Case) -> Iterator[Finding]:
             with _quiet() as caught:
                 fresh = function.outputs(*inputs)
                 weights = [_gradient(case, fresh[i], how) for i in wanted]
-                found[how] = _weighted(case, fresh, inputs, wanted, weights, "the gradient")
+                found[how] = function.weighted(fresh, inputs, wanted, weights, "the gradient")
         except Exception as error:
             if how == "dense":
                 if _says_no(error):
@@ -584,14 +541,14 @@ def _gradient_strides(case: Case) -> Iterator[Finding]:
             raise NotApplicable("PyTorch warns that it has no formula")
         base = found["equal" if how in ("equal", "expanded") else "dense"]
         text = f"the gradient of {{}} differs if the incoming gradient is {how}: "
-        yield from _differences(function, text, found[how], base)
+        yield from function.differences(text, found[how], base)
 
 
 def _gradient(case: Case, output: Any, how: str) -> Any:
     described = case.backend.describe(output)
     spec = _weight(described)
     if how in ("equal", "expanded"):
-        spec = explicit(spec, np.full(described.shape, 0.75))
+        spec = specs.explicit(spec, np.full(described.shape, 0.75))
     if how == "expanded":
         spec = specs.laid_out(spec, (0,) * len(spec.shape))
     elif how == "with gaps":
@@ -601,12 +558,11 @@ def _gradient(case: Case, output: Any, how: str) -> Any:
     return case.caller.placed(spec)
 
 
-def _version_counter(case: Case) -> Iterator[Finding]:
-    yield from _counted(case) if case.subject.written else _noticed(case)
-
-
-def _noticed(case: Case) -> Iterator[Finding]:
+def _counts_writes(case: Case) -> Iterator[Finding]:
     """A write to a tensor that the backward pass needs makes it fail, or does not change the gradient."""
+    if case.subject.written:
+        yield from _counted(case)
+        return
     if not has_differentiable(case.call):
         raise NotApplicable("no input can have a gradient")
     if case.subject.is_view:
@@ -614,7 +570,7 @@ def _noticed(case: Case) -> Iterator[Finding]:
     function, inputs, outputs, wanted = _prepared(case, "float64")
     if not wanted:
         raise NotApplicable("no result requires a gradient")
-    expected = _weighted(case, outputs, inputs, wanted)
+    expected = function.weighted(outputs, inputs, wanted)
     for what in ("a result", "an input"):
         leaves_ = [case.backend.leaf(value) for value in inputs]
         outputs = function.outputs(*leaves_)
@@ -622,11 +578,11 @@ def _noticed(case: Case) -> Iterator[Finding]:
             with case.backend.no_grad():
                 for value in outputs if what == "a result" else leaves_:
                     value[...] = 1.5
-            found = _weighted(case, outputs, leaves_, wanted)
+            found = function.weighted(outputs, leaves_, wanted)
         except Exception:
             continue
         text = f"a write to {what} before the backward pass goes unnoticed: the gradient of {{}} changes, "
-        yield from _differences(function, text, found, expected)
+        yield from function.differences(text, found, expected)
 
 
 def _counted(case: Case) -> Iterator[Finding]:
@@ -638,14 +594,14 @@ def _counted(case: Case) -> Iterator[Finding]:
 
     def look(outcome: Outcome) -> None:
         for place, _ in case.written():
-            tensor = at(outcome.given, place)
+            tensor = specs.at(outcome.given, place)
             versions[place], contents[place] = case.backend.version(tensor), content(tensor)
 
     found = case.run(prepare=look)
     case.need_accepted(found)
     is_changed = False
     for place, _ in case.written():
-        tensor = at(found.given, place)
+        tensor = specs.at(found.given, place)
         if content(tensor) == contents[place]:
             # An operator that has nothing to do may return at once.
             continue
@@ -671,5 +627,5 @@ PROPERTIES = (
     _of_gradients("V0163", _silent_zero, needs=_TAKES_GRADIENTS, quickly=2, enough=6),
     _of_gradients("V0164", _integer_gradient, quickly=1, enough=4, imports=()),
     _of_gradients("V0165", _gradient_strides, quickly=3, enough=6),
-    Property("V0166", _version_counter, _WRITES_OR_SAVES, quickly=2, enough=6, imports=GRADIENTS),
+    Property("V0166", _counts_writes, _WRITES_OR_SAVES, quickly=2, enough=6, imports=GRADIENTS),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import prod as product
 
 import numpy as np
@@ -23,31 +24,17 @@ from opgen.verify.caller import (
     place_text,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    Call,
-    Place,
-    TensorSpec,
-    at,
-    changed,
-    each_tensor,
-    elements,
-    places,
-    put,
-)
+from opgen.verify.calls.specs import Call, Place, TensorSpec
 from opgen.verify.calls.sweeps import with_special_numbers
 from opgen.verify.memory.blocks import more_memory
 from opgen.verify.properties.common import (
     META,
-    as_dtype,
-    explicit,
     has_differentiable,
     in_layout,
     names_of_layouts,
     new_memory_shows,
-    sizes_of,
     two_runs,
     with_outs,
-    with_sizes,
 )
 from opgen.verify.subjects import DRAWS_NOTHING, SPECIFIED, TAKES_NO_LIST, TAKES_TENSORS, Need
 
@@ -87,23 +74,23 @@ _NARROW = ("uint8", "bool", "float16", "float32")
 
 def _far_apart(case: Case) -> Iterator[Finding]:
     """The place of an element needs more than 32 bits. The memory between elements is not touched."""
-    found = [(p, s) for p, s in _inputs(case) if s.shape and s.shape[0] > 1 and 0 not in s.shape]
-    for dtype in _NARROW:
-        narrow = dict(case.call)
-        for place, spec in found:
-            narrow = put(narrow, place, as_dtype(spec, dtype) if spec.dtype != dtype else spec)
-        small = Case(case.caller, case.subject, narrow, mode=case.mode)
-        if found and not case.subject.outs and small.base.error is None:
-            break
-    else:
+    found = [p for p, s in _inputs(case) if s.shape and s.shape[0] > 1 and 0 not in s.shape]
+    if not found or case.subject.outs:
         return
-    call = changed(narrow, [found[0][0]], specs.far_apart)
-    with more_memory():
-        how = f"{place_text(found[0][0])} with elements 2^31 apart"
-        finding = next(small.compare(how, call, "dense", narrow, "block"), None)
-        case.caller.memory.release_all()
-    if finding:
-        yield finding
+    for dtype in _NARROW:
+        narrow = specs.changed(
+            case.call, found, lambda s, d=dtype: s if s.dtype == d else specs.as_dtype(s, d)  # type: ignore[misc]
+        )
+        small = Case(case.caller, case.subject, narrow, mode=case.mode)
+        if small.base.error is None:
+            call = specs.changed(narrow, found[:1], specs.far_apart)
+            with more_memory():
+                how = f"{place_text(found[0])} with elements 2^31 apart"
+                finding = next(small.compare(how, call, "dense", narrow, "block"), None)
+                case.caller.memory.release_all()
+            if finding:
+                yield finding
+            return
 
 
 def _expanded(case: Case) -> Iterator[Finding]:
@@ -114,45 +101,44 @@ def _expanded(case: Case) -> Iterator[Finding]:
         for dim, size in enumerate(spec.shape):
             if size < 2 or spec.count == 0:
                 continue
-            same = explicit(spec, np.repeat(elements(spec).take([0], dim), size, dim))
-            plain = put(case.call, place, same)
-            call = put(case.call, place, specs.expanded(same, dim))
+            same = specs.explicit(spec, np.repeat(specs.elements(spec).take([0], dim), size, dim))
+            plain = specs.put(case.call, place, same)
+            call = specs.put(case.call, place, specs.expanded(same, dim))
             how = f"{place_text(place)} expanded along dimension {dim}"
             yield from case.compare(how, call, "dense", plain, "block")
             refused = refused or (not case.is_tried and case.run(plain).error is None)
+    if not case.is_tried and refused:
+        raise NotApplicable("it refuses expanded inputs")
     if not case.is_tried:
-        raise (
-            NotApplicable("it refuses expanded inputs")
-            if refused
-            else NotTested("no input can be expanded")
-        )
+        raise NotTested("no input can be expanded")
 
 
 def _elsewhere(
     case: Case, moved: Callable[[TensorSpec], TensorSpec], text: str
 ) -> Iterator[Finding]:
     """Compare a call whose inputs lie at other places with the call that was drawn."""
-    places = [place for place, _ in _inputs(case)]
-    if not places:
+    inputs = [place for place, _ in _inputs(case)]
+    if not inputs:
         raise NotTested("the call has no tensors")
-    yield from case.compare(text, changed(case.call, places, moved), "dense", case.call, "block")
+    yield from case.compare(
+        text, specs.changed(case.call, inputs, moved), "dense", case.call, "block"
+    )
 
 
-def _offset(case: Case) -> Iterator[Finding]:
-    return _elsewhere(case, specs.shifted, "inputs that begin inside of their storage")
-
-
-def _misaligned(case: Case) -> Iterator[Finding]:
-    text = "inputs at addresses that are multiples of one element only"
-    return _elsewhere(case, specs.misaligned, text)
+_offset = partial(_elsewhere, moved=specs.shifted, text="inputs that begin inside of their storage")
+_misaligned = partial(
+    _elsewhere,
+    moved=specs.misaligned,
+    text="inputs at addresses that are multiples of one element only",
+)
 
 
 def _empty(case: Case) -> Iterator[Finding]:
     sizes = {size for _, spec in _inputs(case) for size in spec.shape}
-    tried = False
+    guard, tried = case.caller.guard, False
     for size in sorted(sizes):
         try:
-            call = with_outs(case.caller, case.subject, with_sizes(case.call, {size: 0}))
+            call = with_outs(case.caller, case.subject, specs.with_sizes(case.call, {size: 0}))
         except NotTested:
             continue
         found = case.run(call)
@@ -160,31 +146,21 @@ def _empty(case: Case) -> Iterator[Finding]:
             continue
         tried = True
         how = f"with size 0 in place of {size}"
-        if case.subject.facts.has_meta and not case.subject.is_random:
-            yield from _as_meta_says(case, call, found.results, how)
-        yield from _written_everywhere(case, call, how)
+        has_meta = case.subject.facts.has_meta and not case.subject.is_random
+        meta = case.run(call, "meta").results if has_meta else ()
+        for one, other in zip(found.results, meta):
+            a, b = one.described, other.described
+            if a is not None and b is not None and (a.shape, a.dtype) != (b.shape, b.dtype):
+                yield case.finding(
+                    f"{how}, {one.label} has shape {list(a.shape)} and dtype {a.dtype}; "
+                    f"Meta says {list(b.shape)} and {b.dtype}",
+                    Run(how, call),
+                )
+        if wrong := guard and new_memory_shows(case, guard, call):
+            text = f"{how}, the result depends on memory that was not written: {wrong}"
+            yield case.finding(text, Run(how, call))
     if not tried:
         raise NotApplicable("it refuses inputs without elements")
-
-
-def _as_meta_says(case: Case, call: Call, results: Sequence[Result], how: str) -> Iterator[Finding]:
-    for one, other in zip(results, case.run(call, "meta").results):
-        a, b = one.described, other.described
-        if a is not None and b is not None and (a.shape, a.dtype) != (b.shape, b.dtype):
-            yield case.finding(
-                f"{how}, {one.label} has shape {list(a.shape)} and dtype {a.dtype}; "
-                f"Meta says {list(b.shape)} and {b.dtype}",
-                Run(how, call),
-            )
-
-
-def _written_everywhere(case: Case, call: Call, how: str) -> Iterator[Finding]:
-    guard = case.caller.guard
-    wrong = None if guard is None else new_memory_shows(case, guard, call)
-    if wrong:
-        yield case.finding(
-            f"{how}, the result depends on memory that was not written: {wrong}", Run(how, call)
-        )
 
 
 def _scalar(case: Case) -> Iterator[Finding]:
@@ -193,10 +169,10 @@ def _scalar(case: Case) -> Iterator[Finding]:
 
     def single(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
         whole = spec if spec.values else replace(spec, shape=(1,), values=None)
-        return explicit(spec, elements(whole).ravel()[:1].reshape(shape))
+        return specs.explicit(spec, specs.elements(whole).ravel()[:1].reshape(shape))
 
-    line = each_tensor(case.call, lambda s: single(s, (1,)))
-    point = each_tensor(case.call, lambda s: single(s, ()))
+    line = specs.each_tensor(case.call, lambda s: single(s, (1,)))
+    point = specs.each_tensor(case.call, lambda s: single(s, ()))
     try:
         line, point = (with_outs(case.caller, case.subject, c) for c in (line, point))
     except NotTested:
@@ -204,11 +180,11 @@ def _scalar(case: Case) -> Iterator[Finding]:
     expected, found = case.run(line), case.run(point)
     if expected.error is not None or found.error is not None:
         raise NotApplicable("it refuses inputs without dimensions")
+    how = "inputs without dimensions"
+    runs = two_runs(how, point, "inputs of one element", line)
     for one, other in zip(found.everything, expected.everything):
         a, b = one.elements, other.elements
         if a is not None and b is not None and a.size == b.size > 0:
-            how = "inputs without dimensions"
-            runs = two_runs(how, point, "inputs of one element", line)
             yield from case.unlike(f"{how}: ", [_flat(one)], [_flat(other)], *runs)
 
 
@@ -221,14 +197,14 @@ def _flat(result: Result) -> Result:
 
 def _conjugated(case: Case) -> Iterator[Finding]:
     for place, spec in case.read_only():
-        numbers = elements(spec)
+        numbers = specs.elements(spec)
         # The conjugate of the conjugate is the tensor itself.
         turned = [("conj", "conjugated", np.conj(numbers))] if spec.is_complex else []
         turned += [("neg", "negated", -numbers)] if spec.is_differentiable else []
         for bit, what, values in turned:
-            lazy = replace(specs.plain(explicit(spec, values)), bit=bit)
+            lazy = replace(specs.plain(specs.explicit(spec, values)), bit=bit)
             how = f"{place_text(place)} {what} lazily"
-            yield from case.compare(how, put(case.call, place, lazy), "plain", case.call)
+            yield from case.compare(how, specs.put(case.call, place, lazy), "plain", case.call)
     if not case.is_tried:
         raise NotApplicable("no input that is only read can be conjugated or negated")
 
@@ -257,51 +233,52 @@ _SHAPES = (
 
 
 def _broadcasting(case: Case) -> Iterator[Finding]:
-    inputs = [(p, s) for p, s in _inputs(case)]
+    inputs = [place for place, _ in _inputs(case)]
     if len(inputs) < 2:
         raise NotTested("the call has one tensor")
     functional = not case.subject.written
     shapes = _SHAPES if case.mode != "quick" else _SHAPES[case.number % 3 :: 3]
-    if len({spec.dtype for _, spec in inputs}) > 1:
+    if len({specs.at(case.call, place).dtype for place in inputs}) > 1:
         # A tensor without dimensions promotes less than the same number expanded.
         shapes = tuple(pair for pair in shapes if () not in pair)
     tried = False
     for pair in shapes:
-        accepted: dict[bool, str] = {}
+        refusals: dict[bool, str] = {}
         for turned in (False, True) if functional else (False,):
             large, small = pair[::-1] if turned else pair
-            call = dict(case.call)
-            for index, (place, spec) in enumerate(inputs):
-                shape = large if index == 0 else small
-                call = put(call, place, replace(spec, shape=shape, values=None, layout=None))
             whole = np.broadcast_shapes(large, small)
             if not functional and whole != large:
                 continue
+            call = specs.changed(case.call, inputs, partial(_shaped, shape=small))
+            call = specs.put(call, inputs[0], _shaped(specs.at(call, inputs[0]), large))
             try:
                 call = with_outs(case.caller, case.subject, call)
             except NotTested:
                 continue
             found = case.run(call)
-            accepted[turned] = "" if found.error is None else found.message
+            refusals[turned] = "" if found.error is None else found.message
             if found.error is not None:
                 continue
             tried = True
-            plain = dict(call)
-            for place, _ in inputs:
-                own = at(call, place)
-                grown = np.broadcast_to(elements(own), whole)
-                plain = put(plain, place, explicit(own, np.ascontiguousarray(grown)))
+            plain = specs.changed(call, inputs, partial(_expanded_to, shape=whole))
             how = f"shapes {list(large)} and {list(small)}"
             yield from case.compare(how, call, "expanded", plain)
-        if len(accepted) == 2 and bool(accepted[False]) != bool(accepted[True]):
-            one, other = (pair[::-1], pair) if accepted[False] else (pair, pair[::-1])
-            refusal = accepted[False] or accepted[True]
+        if len(refusals) == 2 and bool(refusals[False]) != bool(refusals[True]):
+            one, other = (pair[::-1], pair) if refusals[False] else (pair, pair[::-1])
             yield case.finding(
                 f"accepts shapes {list(one[0])} and {list(one[1])}, and refuses "
-                f"{list(other[0])} and {list(other[1])}: {refusal}"
+                f"{list(other[0])} and {list(other[1])}: {refusals[False] or refusals[True]}"
             )
     if not tried:
         raise NotApplicable("it refuses shapes that broadcast")
+
+
+def _shaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
+    return replace(spec, shape=shape, values=None, layout=None)
+
+
+def _expanded_to(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
+    return specs.explicit(spec, np.ascontiguousarray(np.broadcast_to(specs.elements(spec), shape)))
 
 
 # Whether the order of elements matters shows at small sizes; at the others, loops over vectors, buffers and blocks end.
@@ -324,11 +301,13 @@ _ANY_ORDER: tuple[Need, ...] = (
 
 def _reordered(case: Case) -> Iterator[Finding]:
     """Reversed inputs give the reversed result, or the same one, at all sizes if they do at small ones."""
-    line = each_tensor(case.call, lambda s: s if s.values else replace(s, shape=s.shape[-1:]))
+    line = specs.each_tensor(case.call, lambda s: s if s.values else replace(s, shape=s.shape[-1:]))
     # With a size of its own along the first dimension, and small ones along the others, it can grow most.
-    tall = each_tensor(case.call, lambda s: s if s.values else replace(s, shape=_uneven(s.shape)))
-    first = max((at(tall, p).shape for p in places(tall)), key=product, default=())[:1]
-    tall = with_sizes(tall, {size: 2 for size in sizes_of(tall) if size not in first})
+    tall = specs.each_tensor(
+        case.call, lambda s: s if s.values else replace(s, shape=_uneven(s.shape))
+    )
+    first = _largest_shape(tall)[:1]
+    tall = specs.with_sizes(tall, {size: 2 for size in specs.sizes_of(tall) if size not in first})
     tall = tall if case.run(tall).error is None else case.call
     learned = False
     for call in (line, tall)[line == tall :]:
@@ -351,9 +330,13 @@ def _uneven(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (shape[0] + 1, *shape[1:]) if shape and shape[0] == shape[-1] else shape
 
 
+def _largest_shape(call: Call) -> tuple[int, ...]:
+    return max((spec.shape for spec in specs.tensors(call)), key=product, default=())
+
+
 def _ends(call: Call) -> list[int]:
     """Return the sizes of the first and the last dimension of the largest tensor."""
-    shape = max((at(call, p).shape for p in places(call)), key=product, default=())
+    shape = _largest_shape(call)
     return [size for size in dict.fromkeys((*shape[:1], *shape[-1:])) if size > 1]
 
 
@@ -365,9 +348,12 @@ class _Turn:
         self.call = call
         self.size = size
         self.base = base
-        self.dims = {p: _dims_of(at(call, p).shape, size) for p in places(call)}
+        self.dims = {p: self._dims(specs.at(call, p).shape) for p in specs.places(call)}
         self.shapes = [() if r.described is None else r.described.shape for r in base.everything]
         self.is_element_wise = all(size in shape for shape in self.shapes)
+
+    def _dims(self, shape: Sequence[int]) -> tuple[int, ...]:
+        return tuple(dim for dim, n in enumerate(shape) if n == self.size)
 
     def is_learned(self, sizes: Sequence[int], *, special: bool) -> bool:
         """Whether the order does not matter at any of these sizes."""
@@ -375,7 +361,7 @@ class _Turn:
 
     def find(self, sizes: Sequence[int], *, special: bool) -> Finding | None:
         last, seconds = 1, 0.0
-        shapes = [*(at(self.call, p).shape for p in self.dims), *self.shapes]
+        shapes = [*(specs.at(self.call, p).shape for p in self.dims), *self.shapes]
         for size in sizes:
             most = max(product([size if n == self.size else n for n in s]) for s in shapes)
             if most > _MOST_ELEMENTS or seconds * (size / last) ** 2 > _MOST_SECONDS:
@@ -397,7 +383,7 @@ class _Turn:
         """Whether the order does not matter for other elements either: for a few, it may not matter by chance."""
         sizes = _SMALL_SPECIAL if special else _SMALL
         calls = (
-            each_tensor(self.call, lambda s, k=k: replace(s, fill=replace(s.fill, seed=k)))  # type: ignore[misc]
+            specs.each_tensor(self.call, lambda s, k=k: replace(s, fill=replace(s.fill, seed=k)))  # type: ignore[misc]
             for k in range(_OTHERS)
         )
         turns = (_Turn(self.case, call, self.size, self.base) for call in calls)
@@ -415,29 +401,20 @@ class _Turn:
         if [() if r.described is None else r.described.shape for r in one.everything] != shapes:
             return None
         expected = [
-            (
-                result
-                if result.elements is None
-                else replace(result, elements=np.flip(result.elements, _dims_of(shape, self.size)))
-            )
-            for result, shape in zip(one.everything, self.shapes)
+            r if r.elements is None else replace(r, elements=np.flip(r.elements, self._dims(shape)))
+            for r, shape in zip(one.everything, self.shapes)
         ]
-        units = max(64, *(at(call, place).count for place in self.dims))
+        units = max(64, *(specs.at(call, place).count for place in self.dims))
         return differ(other.everything, expected, units=units) or ""
 
     def _calls(self, size: int, special: bool) -> Iterator[Call]:
-        call = with_sizes(self.call, {self.size: size})
+        call = specs.with_sizes(self.call, {self.size: size})
         yield from with_special_numbers(self.case.subject, call, 2) if special else (call,)
 
     def _turned(self, call: Call) -> Call:
-        made = dict(call)
         for place, dims in self.dims.items():
-            made = put(made, place, replace(at(made, place), flipped=dims))
-        return made
-
-
-def _dims_of(shape: Sequence[int], size: int) -> tuple[int, ...]:
-    return tuple(dim for dim, n in enumerate(shape) if n == size)
+            call = specs.put(call, place, replace(specs.at(call, place), flipped=dims))
+        return call
 
 
 PROPERTIES = (

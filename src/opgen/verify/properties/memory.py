@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -22,12 +22,20 @@ from opgen.verify.caller import (
     place_text,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
+from opgen.verify.calls.specs import (
+    Call,
+    Place,
+    TensorSpec,
+    at,
+    contiguous_strides,
+    elements,
+    explicit,
+    filled_with,
+    put,
+)
 from opgen.verify.memory.blocks import Changes
 from opgen.verify.properties.common import (
     differ_in_bits,
-    explicit,
-    filled_with,
     is_checked_value,
     new_memory_shows,
     remember,
@@ -77,11 +85,10 @@ def _undeclared_write(case: Case) -> Iterator[Finding]:
 def _write_between(case: Case) -> Iterator[Finding]:
     for how, call, name, changes in _observed(case):
         if changes.between is not None:
-            yield case.finding(
+            text = (
                 f"writes byte {changes.between} of the storage of {name} ({how}), which is part of "
-                "none of its elements",
-                call,
             )
+            yield case.finding(f"{text}none of its elements", call)
 
 
 def _write_beyond(case: Case) -> Iterator[Finding]:
@@ -90,14 +97,12 @@ def _write_beyond(case: Case) -> Iterator[Finding]:
             side = "before" if changes.beyond < 0 else "behind"
             text = f"writes byte {abs(changes.beyond)} {side} the storage of {name} ({how})"
             yield case.finding(text, call)
-    guard = case.caller.guard
-    if guard is None:
-        return
-    kept = case.run(watch=True)
-    text_ = guard.check()
-    del kept
-    if text_ is not None:
-        yield case.finding(f"writes {text_} that it has allocated")
+    if guard := case.caller.guard:
+        # Its results live until memory is checked.
+        kept = case.run(watch=True)
+        if written := guard.check():
+            yield case.finding(f"writes {written} that it has allocated")
+        del kept
 
 
 def _read_beyond(case: Case) -> Iterator[Finding]:
@@ -105,22 +110,22 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
         raise NotApplicable("its elements are not specified")
     if not case.tensors():
         raise NotApplicable("the call has no tensors")
+
+    def mark(outcome: Outcome, pattern: int) -> None:
+        for block in outcome.blocks.values():
+            block.fill_around(pattern)
+
     for how, call in _all_layouts(case):
-        outcomes = []
-        for pattern in PATTERNS:
-
-            def mark(outcome: Outcome, pattern: int = pattern) -> None:
-                for block in outcome.blocks.values():
-                    block.fill_around(pattern)
-
-            # New memory is watched, and so always has the same elements.
-            outcomes.append(case.run(call, "block", watch=True, prepare=mark))
-        wrong = differ_in_bits(*outcomes)
-        if wrong:
-            yield case.finding(
-                f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}",
-                call,
+        # New memory is watched, and so always has the same elements.
+        outcomes = (
+            case.run(call, "block", watch=True, prepare=partial(mark, pattern=pattern))
+            for pattern in PATTERNS
+        )
+        if wrong := differ_in_bits(*outcomes):
+            text = (
+                f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}"
             )
+            yield case.finding(text, call)
     yield from _read_beyond_list(case)
     # Where the memory ends, reading further ends the process.
     for end in ("tail", "head"):
@@ -166,15 +171,12 @@ def _sharing(one: Described, other: Described) -> bool:
     return one.storage != 0 and one.storage == other.storage
 
 
-def _arguments(case: Case, outcome: Outcome) -> Iterator[tuple[Place, Described]]:
-    for place, _ in case.tensors():
-        yield place, case.backend.describe(at(outcome.given, place))
+def _arguments(case: Case, outcome: Outcome) -> list[tuple[Place, Described]]:
+    return [(place, case.backend.describe(at(outcome.given, place))) for place, _ in case.tensors()]
 
 
 def _letters(annotation: Any) -> set[str]:
-    if annotation is None:
-        return set()
-    return set(annotation.alias_set) | (_letters(annotation.inner) if annotation.inner else set())
+    return {*annotation.alias_set, *_letters(annotation.inner)} if annotation else set()
 
 
 def _undeclared_alias(case: Case) -> Iterator[Finding]:
@@ -184,7 +186,7 @@ def _undeclared_alias(case: Case) -> Iterator[Finding]:
         if found.error is not None:
             continue
         yield from _shared_by_results(case, call, found)
-        given = list(_arguments(case, found))
+        given = _arguments(case, found)
         for _, allowed, described in _results(case, found):
             for place, argument in given if described.storage_bytes else ():
                 permitted = "*" in allowed or (allowed & annotations[place[0]])
@@ -214,10 +216,8 @@ def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Findi
         return
     seen: dict[int, str] = {}
     for label, value in leaves(case.subject, found.returned):
-        if not case.backend.is_tensor(value):
-            continue
-        described = case.backend.describe(value)
-        if described.storage == 0 or described.storage_bytes == 0 or 0 in described.shape:
+        described = case.backend.describe(value) if case.backend.is_tensor(value) else None
+        if not described or not described.storage * described.storage_bytes or 0 in described.shape:
             continue
         if described.storage in seen:
             yield case.finding(
@@ -229,17 +229,13 @@ def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Findi
 
 def _with_simple_numbers(case: Case) -> Call:
     """Return the call with the numbers for which there may be nothing to do: 1 for floats, and the whole size."""
-    made: Call = dict(case.call)
     largest = max((s.shape[0] for _, s in case.tensors() if s.shape), default=1)
-    for name, value in case.call.items():
-        if isinstance(value, float):
-            made[name] = 1.0
-        elif isinstance(value, int) and not isinstance(value, bool):
-            made[name] = largest
-    return made
+    simple: dict[type, Any] = {float: 1.0, int: largest}
+    return {name: simple.get(type(value), value) for name, value in case.call.items()}
 
 
 def _missing_alias(case: Case) -> Iterator[Finding]:
+    annotations = {a.name: _letters(a.annotation) for a in case.subject.arguments}
     calls = [("", case.call)]
     if any(spec.count > 1 for _, spec in case.tensors()):
         calls.append((" with gaps", specs.each_tensor(case.call, specs.gapped)))
@@ -248,13 +244,12 @@ def _missing_alias(case: Case) -> Iterator[Finding]:
         found = case.run(call, "block")
         if found.error is not None:
             continue
-        given = list(_arguments(case, found))
+        given = _arguments(case, found)
         for index, letters, described in _results(case, found):
             bases = [
                 (place, d)
                 for place, d in given
-                for a in case.subject.arguments
-                if a.name == place[0] and letters & _letters(a.annotation) and "*" not in letters
+                if letters & annotations[place[0]] and "*" not in letters
             ]
             if 0 in described.shape or all(0 in d.shape for _, d in bases):
                 continue
@@ -285,8 +280,7 @@ def _self_overlap(case: Case, place: Place, spec: TensorSpec) -> Iterator[Findin
     same = np.repeat(numbers.take([0], dim), spec.shape[dim], dim)
     dense = put(case.call, place, explicit(spec, same))
     call = put(case.call, place, specs.expanded(explicit(spec, same), dim))
-    expected = case.run(dense)
-    found = case.run(call, "block")
+    expected, found = case.run(dense), case.run(call, "block")
     if expected.error is None and found.error is None:
         text = f"writes {place_text(place)}, whose elements share memory, without refusing it: "
         runs = two_runs("expanded", call, "dense", dense)
@@ -306,19 +300,8 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
             read = specs.laid_out(other, strides, offset=0, behind=row)
             write = specs.laid_out(spec, strides, offset=shift, behind=row - shift)
 
-            def share(
-                outcome: Outcome,
-                line: TensorSpec = line,
-                pair: tuple[TensorSpec, TensorSpec] = (write, read),
-                where: tuple[Place, Place] = (place, other_place),
-            ) -> None:
-                block = case.caller.memory.block(specs.plain(line))
-                block.write(elements(line))
-                shared = case.backend.sharing(block, pair)
-                for one, at_place in zip(shared, where):
-                    outcome.given = put(outcome.given, at_place, one)
-
-            found = case.run(prepare=share)
+            shared = partial(_share, case, line, {place: write, other_place: read})
+            found = case.run(prepare=shared)
             if found.error is not None:
                 continue
             # The same elements without shared memory.
@@ -335,14 +318,23 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
                 yield from case.unlike(text, found.written[:1], expected.written[:1], run)
 
 
+def _share(
+    case: Case, line: TensorSpec, rows: Mapping[Place, TensorSpec], outcome: Outcome
+) -> None:
+    """Put arguments that are rows of one tensor into a call."""
+    block = case.caller.memory.block(specs.plain(line))
+    block.write(elements(line))
+    for place, one in zip(rows, case.backend.sharing(block, list(rows.values()))):
+        outcome.given = put(outcome.given, place, one)
+
+
 def _exception_safe(case: Case) -> Iterator[Finding]:
     yield from keeps_settings(case)
-    shapes: dict[Place, Any] = {}
+    shapes: dict[Place, Described] = {}
 
     def look(outcome: Outcome) -> None:
         remember(outcome)
-        for place, _ in case.tensors():
-            shapes[place] = case.backend.describe(at(outcome.given, place))
+        shapes.update(_arguments(case, outcome))
 
     found = case.run(how="block", prepare=look)
     if found.error is None:
@@ -351,16 +343,12 @@ def _exception_safe(case: Case) -> Iterator[Finding]:
         if place[0] in case.subject.outs:
             # As in PyTorch, what out= contains after a failure is not specified.
             continue
-        changes = block.changes()
+        changes, text = block.changes(), f"refuses the call ({found.message}), after it has"
         if changes.elements or changes.between is not None:
-            yield case.finding(
-                f"refuses the call ({found.message}), after it has written {place_text(place)}"
-            )
+            yield case.finding(f"{text} written {place_text(place)}")
         now = case.backend.describe(at(found.given, place))
         if (now.shape, now.strides) != (shapes[place].shape, shapes[place].strides):
-            yield case.finding(
-                f"refuses the call ({found.message}), after it has resized {place_text(place)}"
-            )
+            yield case.finding(f"{text} resized {place_text(place)}")
 
 
 PROPERTIES = (

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,19 +28,27 @@ from opgen.verify.caller import (
     significant,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import DTYPES, Call, Place, TensorSpec, at, put, tensors
+from opgen.verify.calls.specs import (
+    DTYPES,
+    Call,
+    Place,
+    TensorSpec,
+    as_dtype,
+    at,
+    filled_with,
+    put,
+    sizes_of,
+    tensors,
+    with_sizes,
+)
 from opgen.verify.properties.common import (
     META,
     TRACING,
-    as_dtype,
-    filled_with,
     has_tensors,
     in_layout,
     names_of_layouts,
     program_of,
-    sizes_of,
     two_runs,
-    with_sizes,
 )
 from opgen.verify.subjects import HAS_META, RETURNS_TENSORS, TAKES_TENSORS, Need
 
@@ -50,12 +59,15 @@ _NO_META = (
     *("not implemented", "NotImplemented", "Cannot access data", "meta tensor", "is a stub"),
     *("DynamicOutputShape", "not written yet", "no kernel", "doesn't have storage"),
 )
-# Numbers that the dtype of a tensor cannot hold are checked when they are written.
-_NO_NUMBER = ("without overflow",)
-# What this machine does not have.
-_NO_DEVICE = ("pin_memory", "pinned memory")
-# A real kernel that exists for some dtypes only: Meta serves all devices, which may have others.
-_NO_DTYPE = ("not implemented for", "not supported for", "is not implemented", "unsupported dtype")
+# Why a kernel may refuse what Meta accepts, by what it says. Meta serves all devices, which may have other dtypes.
+_REFUSED_RIGHTLY = {
+    (
+        *("not implemented for", "not supported for", "is not implemented", "unsupported dtype"),
+        "NotImplementedError",
+    ): "the kernel does not have the dtype",
+    ("pin_memory", "pinned memory"): "the machine has no accelerator",
+    ("without overflow",): "a number does not fit into the dtype",
+}
 
 
 _RETURNS_WITH_META = (RETURNS_TENSORS, HAS_META)
@@ -96,77 +108,73 @@ def _meta(case: Case, call: Call) -> tuple[Result, ...]:
     raise NotTested(f"Meta refuses it: {found.message}")
 
 
-def _pairs(case: Case, call: Call, found: Outcome) -> Iterator[tuple[str, Described, Described]]:
-    """Yield the results of a call that are tensors: their names, and what they and those of Meta are."""
+# What two descriptions of a tensor say of it; strides count where a dimension has several elements.
+_KINDS: Mapping[str, Callable[[Described], Any]] = {
+    "shape": lambda d: d.shape,
+    "dtype": lambda d: d.dtype,
+    "device": lambda d: d.device,
+    "strides": significant,
+}
+
+
+def _unlike(one: Described, other: Described, *kinds: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield in what two descriptions differ, and what they say."""
+    for kind in kinds:
+        if _KINDS[kind](one) != _KINDS[kind](other):
+            a, b = getattr(one, kind), getattr(other, kind)
+            yield (kind, list(a), list(b)) if isinstance(a, tuple) else (kind, a, b)
+
+
+def _as_meta(case: Case, run: Run, found: Outcome, kind: str) -> Iterator[Finding]:
+    """Compare the tensors that a call returns with what Meta says about them."""
     case.need_accepted(found)
-    meta = _meta(case, call)
+    meta, how = _meta(case, run.call), f"{run.label}: " if run.label else ""
     if len(meta) != len(found.results):
         return
     for one, other in zip(found.results, meta):
-        if one.described is not None and other.described is not None:
-            yield one.label, one.described, other.described
+        a, b = one.described, other.described
+        if a is None or b is None or (kind == "strides" and a.shape != b.shape):
+            continue
+        for what, real, said in _unlike(a, b, kind):
+            text = f"{how}{one.label} has {what} {real}; Meta says {said}"
+            yield case.finding(text, run if how else Run("the call", run.call))
 
 
 def _meta_shape(case: Case) -> Iterator[Finding]:
-    found = case.base
-    for label, one, other in _pairs(case, case.call, found):
-        if one.shape != other.shape:
-            yield case.finding(
-                f"{label} has shape {list(one.shape)}; Meta says {list(other.shape)}"
-            )
-    if len(found.results) != len(_meta(case, case.call)):
-        yield case.finding(
-            f"returns {len(found.results)} tensors; Meta returns {len(_meta(case, case.call))}"
-        )
+    yield from _as_meta(case, Run("", case.call), case.base, "shape")
+    count, said = len(case.base.results), len(_meta(case, case.call))
+    if count != said:
+        yield case.finding(f"returns {count} tensors; Meta returns {said}")
 
 
 def _meta_dtype(case: Case) -> Iterator[Finding]:
     """For every dtype of the tensors that have the dtype of the first one."""
     first = next((spec.dtype for _, spec in case.tensors()), "")
+    same = [place for place, spec in case.tensors() if spec.dtype == first]
     tried = False
     for dtype in (first, *(d for d in DTYPES if d != first)):
-        call = case.call
+        call, found = case.call, case.base
         if dtype != first:
-            same = [place for place, spec in case.tensors() if spec.dtype == first]
-            call = specs.changed(call, same, lambda spec, dtype=dtype: as_dtype(spec, dtype))  # type: ignore[misc]
-        found = case.base if dtype == first else case.run(call)
-        if found.error is not None:
-            continue
+            call = specs.changed(call, same, partial(as_dtype, dtype=dtype))
+            found = case.run(call)
         try:
-            pairs = list(_pairs(case, call, found))
+            wrong = list(_as_meta(case, Run("", call), found, "dtype"))
         except NotTested:
             continue
         tried = True
-        for label, one, other in pairs:
-            if one.dtype != other.dtype:
-                yield case.finding(f"{label} has dtype {one.dtype}; Meta says {other.dtype}", call)
+        yield from wrong
     if not tried:
         raise NotTested("Meta refuses every dtype")
 
 
 def _meta_strides(case: Case) -> Iterator[Finding]:
-    calls = [("dense inputs", case.call)]
+    yield from _as_meta(case, Run("dense inputs", case.call), case.base, "strides")
     inputs = [place for place, _ in case.tensors() if place[0] not in case.subject.outs]
     for name in names_of_layouts(spec for _, spec in case.read_only()):
-        calls.append((f"inputs {name}", in_layout(case.call, inputs, name)))
-    for how, call in calls:
-        try:
-            found = case.base if call is case.call else case.run(call)
-            pairs = list(_pairs(case, call, found))
-        except NotImplementedError:
-            # A package without as_strided.
-            continue
-        except NotTested:
-            if call is case.call:
-                raise
-            continue
-        for label, one, other in pairs:
-            if one.shape == other.shape and significant(one) != significant(other):
-                yield case.finding(
-                    f"{how}: {label} has strides {list(one.strides)}; "
-                    f"Meta says {list(other.strides)}",
-                    Run(how, call),
-                )
+        # A package may have no as_strided.
+        with contextlib.suppress(NotImplementedError, NotTested):
+            run = Run(f"inputs {name}", in_layout(case.call, inputs, name))
+            yield from _as_meta(case, run, case.run(run.call), "strides")
 
 
 def _other_elements(call: Call) -> Iterator[Call]:
@@ -210,15 +218,10 @@ def _meta_refuses(case: Case) -> Iterator[Finding]:
         yield case.finding(f"Meta refuses what the kernel accepts: {meta.message}")
     if real.error is None or meta.error is not None:
         return
-    text = str(real.error)
-    if any(words in text for words in _NO_DTYPE) or isinstance(real.error, NotImplementedError):
-        raise NotTested("the kernel does not have the dtype")
-    if any(words in text for words in _NO_DEVICE):
-        raise NotTested("the machine has no accelerator")
-    if any(words in text for words in _NO_NUMBER):
-        raise NotTested("a number does not fit into the dtype")
-    if isinstance(real.error, MemoryError):
-        raise NotTested("there is not enough memory")
+    text = f"{type(real.error).__name__}: {real.error}"
+    for words, why in _REFUSED_RIGHTLY.items():
+        if any(word in text for word in words):
+            raise NotTested(why)
     is_made = case.subject.domain.make is not None
     has_indices = any(spec.is_integer for spec in tensors(case.call))
     if has_indices and (is_made or isinstance(real.error, IndexError)):
@@ -232,10 +235,6 @@ def _meta_refuses(case: Case) -> Iterator[Finding]:
 # Symbols.
 
 
-def _torch(case: Case) -> Any:
-    return importlib.import_module("torch")
-
-
 # Tensors with more elements take long.
 _MOST_ELEMENTS = 4096
 # What a trace that needs the value of an unbacked symbol says.
@@ -247,7 +246,7 @@ def _graphs(case: Case, calls: Sequence[Call], *, unbacked: bool = False) -> int
 
     Each size above 1 is a symbol of its own: with `unbacked`, one without a value.
     """
-    torch = _torch(case)
+    torch: Any = importlib.import_module("torch")
     shapes: Any = importlib.import_module("torch.fx.experimental._config")
     count = 0
 
@@ -288,15 +287,6 @@ def _is_specialized(case: Case, other: Call) -> bool:
         return "symbolic" in str(error) or "specializ" in str(error)
 
 
-def _asks_unbacked(case: Case) -> bool:
-    """Whether torch.compile refuses sizes without a value."""
-    try:
-        _graphs(case, [case.call], unbacked=True)
-    except Exception as error:
-        return _is_asking(error) or "symbolic" in f"{type(error).__name__}: {error}"
-    return False
-
-
 def _is_asking(error: Exception) -> bool:
     return any(words in f"{type(error).__name__}: {error}" for words in _ASKS)
 
@@ -309,7 +299,7 @@ class _Symbols:
         fake: Any = importlib.import_module("torch._subclasses.fake_tensor")
         self.env = shapes.ShapeEnv()
         self.mode = fake.FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
-        self.torch = _torch(case)
+        self.torch: Any = importlib.import_module("torch")
         self.sympy: Any = importlib.import_module("sympy")
         self.symbols: dict[int, Any] = {}
         self.numbers: dict[Place, Any] = {}
@@ -388,13 +378,6 @@ def _numbers(case: Case) -> Iterator[tuple[Place, int]]:
                 yield (argument.name, index), number
 
 
-def _changed(case: Case, number: int, make: Callable[[int], Call]) -> Call | None:
-    """Return a call with another number that the kernel accepts, or None: a box may have 4 numbers, and no others."""
-    others = (number + 1, number + 2, number - 1, 2 * number)
-    calls = (make(other) for other in others if other > 1)
-    return next((call for call in calls if case.run(call).error is None), None)
-
-
 def _roomy(case: Case) -> Case:
     """Return the case with larger sizes and numbers, where the kernel accepts them.
 
@@ -403,22 +386,25 @@ def _roomy(case: Case) -> Case:
     case.need_accepted(case.base)
     sizes = sizes_of(case.call)
     grown = {size: size + 5 for size in sizes if size < 6}
-    for other in (grown, *({size: to} for size, to in grown.items())):
-        if other and not set(other.values()) & (set(sizes) - set(other)):
-            large = Case(case.caller, case.subject, with_sizes(case.call, other), mode=case.mode)
-            if large.base.error is None:
-                case = large
-                break
+    case = _first_accepted(
+        case,
+        (
+            with_sizes(case.call, other)
+            for other in (grown, *({size: to} for size, to in grown.items()))
+            if other and not set(other.values()) & (set(sizes) - set(other))
+        ),
+    )
     for argument in case.subject.arguments:
-        number = case.call.get(argument.name)
-        if argument.type.is_base_ty_like(BaseTy.SymInt) and isinstance(number, int):
-            for other_number in (12, 3) if number < 12 else ():
-                call = {**case.call, argument.name: other_number}
-                large = Case(case.caller, case.subject, call, mode=case.mode)
-                if large.base.error is None:
-                    case = large
-                    break
+        name, number = argument.name, case.call.get(argument.name)
+        if argument.type.is_base_ty_like(BaseTy.SymInt) and isinstance(number, int) and number < 12:
+            case = _first_accepted(case, ({**case.call, name: other} for other in (12, 3)))
     return case
+
+
+def _first_accepted(case: Case, calls: Iterable[Call]) -> Case:
+    """Return the case with the first call that the kernel accepts; as it is if there is none."""
+    made = (Case(case.caller, case.subject, call, mode=case.mode) for call in calls)
+    return next((each for each in made if each.base.error is None), case)
 
 
 def _symbolic(case: Case) -> Iterator[Finding]:
@@ -437,7 +423,6 @@ def _symbolic(case: Case) -> Iterator[Finding]:
         if _is_specialized(case, case.call):
             yield case.finding(f"sizes cannot be symbols: {first_line(error)}")
         return
-    fixed = 0
     numbers: list[tuple[Any, str, int, Callable[[int], Call]]] = [
         (symint, f"size {size}", size, lambda n, size=size: with_sizes(case.call, {size: n}))  # type: ignore[misc]
         for size, symint in symbols.symbols.items()
@@ -446,18 +431,22 @@ def _symbolic(case: Case) -> Iterator[Finding]:
         (symint, place_text(p), at(case.call, p), partial(put, case.call, p))
         for p, symint in symbols.numbers.items()
     ]
+    fixed = 0
     for symint, what, number, make in numbers:
         found = symbols.env.replacements.get(symint.node._expr)
         if found is None or not found.is_number:
             continue
         fixed += 1
-        changed = _changed(case, number, make)
+        # A box may have 4 numbers, and no others.
+        others = [n for n in (number + 1, number + 2, number - 1, 2 * number) if n > 1]
+        accepted = (call for call in map(make, others) if case.run(call).error is None)
+        changed = next(accepted, None)
         if changed is not None and _is_specialized(case, changed):
             yield case.finding(
                 f"{what} is specialized: a graph for {found} works for no other number",
                 *two_runs("traced", case.call, "with another number", changed),
             )
-    if fixed == len(symbols.symbols) + len(symbols.numbers):
+    if fixed == len(numbers):
         raise NotApplicable("it takes no other sizes")
     tried = 0
     for other, call in _others(case, symbols):
@@ -562,10 +551,14 @@ def _unbacked(case: Case) -> Iterator[Finding]:
     except (NotApplicable, NotTested):
         raise
     except Exception as error:
-        if _asks_unbacked(case):
-            asks = "asks about a size that depends on data"
-            why = asks if _is_asking(error) else "sizes cannot be symbols"
-            yield case.finding(f"{why}: {first_line(error)}")
+        try:
+            _graphs(case, [case.call], unbacked=True)
+        except Exception as refusal:
+            # The compiler refuses sizes without a value, too.
+            if _is_asking(refusal) or "symbolic" in f"{type(refusal).__name__}: {refusal}":
+                asks = "asks about a size that depends on data"
+                why = asks if _is_asking(error) else "sizes cannot be symbols"
+                yield case.finding(f"{why}: {first_line(error)}")
 
 
 def _fake(case: Case) -> Iterator[Finding]:
@@ -586,28 +579,14 @@ def _fake(case: Case) -> Iterator[Finding]:
             raise NotApplicable("a fake cannot know the result") from None
         yield case.finding(f"fake tensors are refused: {first_line(error)}")
     for result in case.run(how="meta").results if has_tensors(case.call) else ():
-        if result.described is not None and result.described.device != "meta":
-            yield case.finding(
-                f"{result.label} of a call on device meta is on device {result.described.device}"
-            )
+        if result.described is not None and (device := result.described.device) != "meta":
+            yield case.finding(f"{result.label} of a call on device meta is on device {device}")
     for (label, item), real in zip(leaves(case.subject, returned), case.base.results):
         if real.described is None or not case.backend.is_tensor(item):
             continue
         described = case.backend.describe(item)
-        for what, one, other in (
-            ("shape", described.shape, real.described.shape),
-            ("dtype", described.dtype, real.described.dtype),
-            ("device", described.device, real.described.device),
-        ):
-            if one != other:
-                yield case.finding(
-                    f"{label} of a fake call has {what} {one}; the real one has {other}"
-                )
-        if significant(described) != significant(real.described):
-            yield case.finding(
-                f"{label} of a fake call has strides {list(described.strides)}; "
-                f"the real one has {list(real.described.strides)}"
-            )
+        for what, one, other in _unlike(described, real.described, *_KINDS):
+            yield case.finding(f"{label} of a fake call has {what} {one}; the real one has {other}")
 
 
 _of_meta = partial(Property, needs=_RETURNS_WITH_META, imports=META)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import functools
 import sys
@@ -53,19 +54,18 @@ def _copying(case: Case) -> Iterator[Finding]:
         if not backend.is_tensor(value):
             continue
         before = case.caller.result(label, value)
-        numbers = before.elements
+        numbers, described = before.elements, before.described
         if numbers is not None and numbers.dtype == bool and (numbers.view(np.uint8) > 1).any():
             yield case.finding(f"{label} has bytes other than 0 and 1 as elements of bool")
-        if before.described is not None and _is_held(before.described, case, found):
-            yield case.finding(
-                f"{label} keeps {before.described.storage_bytes} bytes of memory, of which it needs few"
-            )
-        for what, copy in (
-            ("a deep copy", backend.copied),
+        if described is not None and _is_held(described, case, found):
+            text = f"{label} keeps {described.storage_bytes} bytes of memory, of which it needs few"
+            yield case.finding(text)
+        for what, copied in (
+            ("a deep copy", copy.deepcopy),
             ("what is read from a pickle", backend.pickled),
         ):
             try:
-                after = case.caller.result(label, copy(value))
+                after = case.caller.result(label, copied(value))
             except Exception as error:
                 yield case.finding(f"{label} cannot be copied or pickled: {first_line(error)}")
             yield from case.unlike(f"{what}: ", [after], [before], exact=True, strides=True)
@@ -187,10 +187,8 @@ def _mallinfo() -> Callable[[], _Mallinfo2] | None:
 def _bytes_in_use() -> int:
     """Return the bytes that the C library has given away; 0 if it does not tell."""
     ask = _mallinfo()
-    if ask is None:
-        return 0
-    found = ask()
-    return int(found.uordblks + found.hblkhd)
+    found = ask and ask()
+    return int(found.uordblks + found.hblkhd) if found else 0
 
 
 def _memory(case: Case) -> Iterator[Finding]:
@@ -208,10 +206,9 @@ def _memory(case: Case) -> Iterator[Finding]:
 
     repeat(8)
     _bytes_in_use()
-    grown = []
-    blocks = []
+    grown, blocks = [], []
     for _ in range(3):
-        used = _bytes_in_use()
+        used, live = _bytes_in_use(), 0
         if guard is not None:
             case.backend.watch_memory(True)
             live = guard.live_blocks()
@@ -220,10 +217,9 @@ def _memory(case: Case) -> Iterator[Finding]:
         finally:
             if guard is not None:
                 case.backend.watch_memory(False)
-        if guard is not None:
-            blocks.append(guard.live_blocks() - live)
+        blocks.append(0 if guard is None else guard.live_blocks() - live)
         grown.append(_bytes_in_use() - used)
-    if blocks and min(blocks) >= _REPEATED - 2:
+    if min(blocks) >= _REPEATED - 2:
         yield case.finding(f"{_REPEATED} calls leave {min(blocks)} tensors behind")
     elif min(grown) >= _GROWTH * _REPEATED:
         yield case.finding(f"{_REPEATED} calls leave {min(grown)} bytes behind")
@@ -240,11 +236,9 @@ _INTERNAL = (
 def _internal_error(case: Case) -> Iterator[Finding]:
     found = case.run() if case.backend.framework else case.base
     if found.error is None:
-        refusal = case.backend.failure()
-        if refusal:
-            yield case.finding(
-                f"{case.backend.framework} refuses what the library accepts: {refusal}"
-            )
+        if refusal := case.backend.failure():
+            text = f"{case.backend.framework} refuses what the library accepts: {refusal}"
+            yield case.finding(text)
         return
     text = f"{type(found.error).__name__}: {found.error}"
     if isinstance(found.error, SystemError) or any(words in text for words in _INTERNAL):

@@ -21,15 +21,16 @@ from opgen.verify.caller import (
     captured,
     differ,
 )
-from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, changed, each_tensor
-from opgen.verify.properties.common import (
-    NO_SIGNATURE,
-    enlarged,
+from opgen.verify.calls.specs import (
+    Call,
+    GeneratorSpec,
+    TensorSpec,
+    changed,
+    each_tensor,
     reordered,
-    two_runs,
     with_other_numbers,
-    with_outs,
 )
+from opgen.verify.properties.common import NO_SIGNATURE, enlarged, two_runs, with_outs
 from opgen.verify.subjects import CONCURRENT, NOT_RANDOM, SPECIFIED, Need, default_of
 
 # Elements of a call whose work is divided among threads, by whose number they cannot be divided, and of one that takes long
@@ -68,15 +69,11 @@ def _threads(case: Case) -> Iterator[Finding]:
             case.backend.set_threads(count)
             for _ in range(rounds):
                 found = case.run(call)
-                wrong = (
-                    found.message if found.error else differ(found.everything, expected.everything)
-                )
-                if wrong:
-                    yield case.finding(
-                        f"with {count} threads, {wrong}",
-                        Run(f"with {count} threads", call, threads=count),
-                        Run("with 1 thread", call, threads=1),
-                    )
+                wrong = found.error and found.message
+                if wrong := wrong or differ(found.everything, expected.everything):
+                    how = f"with {count} threads"
+                    runs = Run(how, call, threads=count), Run("with 1 thread", call, threads=1)
+                    yield case.finding(f"{how}, {wrong}", *runs)
     finally:
         case.backend.set_threads(before)
 
@@ -161,11 +158,7 @@ def _in_other_modes(case: Case) -> Iterator[Finding]:
     """The same call returns the same if its tensors require gradients, and if none is recorded."""
     if case.base.error is not None:
         return
-    leaves = [
-        place
-        for place, spec in case.read_only()
-        if spec.is_differentiable and place[0] not in case.subject.outs
-    ]
+    leaves = [place for place, spec in case.read_only() if spec.is_differentiable]
 
     def require(outcome: Outcome) -> None:
         outcome.given = changed(outcome.given, leaves, case.backend.leaf)
@@ -190,12 +183,12 @@ def _with_defaults(case: Case) -> Iterator[Finding]:
     if short.error is not None and full.error is not None:
         return
     runs = two_runs("with defaults left out", rest, "with defaults given", {**rest, **known})
-    if short.error is not None or full.error is not None:
-        what = "left out" if short.error is not None else "given"
-        message = (short if short.error is not None else full).message
-        if NO_SIGNATURE in message:
-            return
-        yield case.finding(f"refuses a call with {', '.join(known)} {what}: {message}", *runs)
+    for found, what in ((short, "left out"), (full, "given")):
+        if found.error is not None:
+            if NO_SIGNATURE in found.message:
+                return
+            text = f"refuses a call with {', '.join(known)} {what}: {found.message}"
+            yield case.finding(text, *runs)
     text = ", ".join(f"{name}={value!r}" for name, value in known.items())
     text = f"with {text} left out instead of given, "
     yield from case.unlike(text, short.everything, full.everything, *runs)
@@ -246,7 +239,10 @@ def _beside_default(case: Case, call: Call) -> tuple[Outcome, bool]:
 def _generator(case: Case) -> Iterator[Finding]:
     names = [a.name for a in case.subject.arguments if a.type.is_generator_like()]
     if not names:
-        yield from _seeded(case)
+        one, again = case.run(seed=3), case.run(seed=3)
+        case.need_accepted(one, again)
+        text = "the same seed gives another result: "
+        yield from case.unlike(text, again.everything, one.everything, exact=True)
         return
     name = names[0]
 
@@ -268,29 +264,13 @@ def _generator(case: Case) -> Iterator[Finding]:
         )
     many = max((r.elements.size for r in one.everything if r.elements is not None), default=0)
     if many >= 8 and differ(other.everything, one.everything, exact=True) is None:
-        if _is_constant(case, with_seed):
+        # Nor is it with many seeds, and without a generator: a probability of 0.
+        results = [case.run(with_seed(seed), seed=seed) for seed in (11, 12, 13)]
+        results += [case.run({**case.call, name: None}, seed=seed) for seed in (1, 2)]
+        first = results[0].everything
+        if all(r.error is None and not differ(r.everything, first, exact=True) for r in results):
             raise NotTested("the result does not depend on random numbers for these arguments")
         yield case.finding("generators with other seeds give the same result", with_seed(5))
-
-
-def _is_constant(case: Case, with_seed: Any) -> bool:
-    """Whether the result is the same for many seeds, and without a generator: a probability of 0."""
-    results = [case.run(with_seed(seed), seed=seed) for seed in (11, 12, 13)]
-    name = next(a.name for a in case.subject.arguments if a.type.is_generator_like())
-    without = {**case.call, name: None}
-    results += [case.run(without, seed=seed) for seed in (1, 2)]
-    first = results[0]
-    return all(
-        r.error is None and differ(r.everything, first.everything, exact=True) is None
-        for r in results
-    )
-
-
-def _seeded(case: Case) -> Iterator[Finding]:
-    one, again = case.run(seed=3), case.run(seed=3)
-    case.need_accepted(one, again)
-    text = "the same seed gives another result: "
-    yield from case.unlike(text, again.everything, one.everything, exact=True)
 
 
 def _concurrent(case: Case) -> Iterator[Finding]:
@@ -324,7 +304,7 @@ def _concurrent(case: Case) -> Iterator[Finding]:
             (
                 value
                 if isinstance(value, Exception)
-                else (*caller.results(subject, value), *caller._written(subject, arguments, True))
+                else (*caller.results(subject, value), *caller.written(subject, arguments))
             )
             for arguments, value in zip(given, returned)
         ]

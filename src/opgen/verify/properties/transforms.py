@@ -24,17 +24,21 @@ from opgen.verify.caller import (
     place_text,
     wrong_elements,
 )
-from opgen.verify.calls.specs import Call, Place, TensorSpec, changed, elements, flat, put
-from opgen.verify.properties.common import (
-    TRACING,
+from opgen.verify.calls.specs import (
+    Call,
+    Place,
+    TensorSpec,
     as_dtype,
+    changed,
+    elements,
     explicit,
-    has_tensors,
-    program_of,
+    flat,
+    put,
     reordered,
     sizes_of,
     with_sizes,
 )
+from opgen.verify.properties.common import TRACING, has_tensors, program_of
 from opgen.verify.properties.meta import is_about_meta
 from opgen.verify.subjects import (
     DRAWS_NOTHING,
@@ -97,9 +101,9 @@ def _vmap(case: Case) -> Iterator[Finding]:
             stacks[place] = [spec, reordered(spec)]
         alone = []
         for index in (0, 1):
-            call = dict(case.call)
-            for place, specs in stacks.items():
-                call = put(call, place, specs[index])
+            call = case.call
+            for place, stack in stacks.items():
+                call = put(call, place, stack[index])
             alone.append((call, case.run(call)))
         if any(found.error is not None for _, found in alone):
             continue
@@ -294,8 +298,12 @@ def _exported(case: Case) -> Iterator[Finding]:
 
 def _autocast(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
-    call = _in_float32(case)
-    base = case.base if call is case.call else case.run(call)
+    call, base, found = case.call, case.base, case.tensors()
+    if all(spec.dtype != "float32" for _, spec in found):
+        # Autocast leaves calls without such a tensor alone.
+        same = [place for place, spec in found if spec.dtype == found[0][1].dtype]
+        call = changed(call, same, partial(as_dtype, dtype="float32"))
+        base = case.run(call)
     case.need_accepted(base, what="float32")
     given = case.caller.build(call)
     case.backend.seed(0)
@@ -319,20 +327,8 @@ def _autocast(case: Case) -> Iterator[Finding]:
             if not narrow and not coarse.any():
                 continue
             place = int(wrong.ravel().argmax())
-            yield case.finding(
-                f"under autocast, {one.label} is {one.elements.ravel()[place]}, "
-                f"expected {other.elements.ravel()[place]}",
-                call,
-            )
-
-
-def _in_float32(case: Case) -> Call:
-    """Return the call with a tensor of float32: autocast leaves calls without one alone."""
-    found = case.tensors()
-    if any(spec.dtype == "float32" for _, spec in found):
-        return case.call
-    same = [place for place, spec in found if spec.dtype == found[0][1].dtype]
-    return changed(case.call, same, lambda spec: as_dtype(spec, "float32"))
+            a, b = one.elements.ravel()[place], other.elements.ravel()[place]
+            yield case.finding(f"under autocast, {one.label} is {a}, expected {b}", call)
 
 
 _of_torch = partial(Property, kinds=("torch",))

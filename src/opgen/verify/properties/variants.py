@@ -17,24 +17,12 @@ from opgen.verify.caller import (
     NotTested,
     Outcome,
     Property,
-    Result,
     Run,
     differ,
     wrong_elements,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    COMPLEX,
-    FLOATS,
-    INTEGERS,
-    Call,
-    Fill,
-    Place,
-    TensorSpec,
-    at,
-    changed,
-    put,
-)
+from opgen.verify.calls.specs import Call, Place, TensorSpec
 from opgen.verify.properties.common import is_checked_value, remember
 from opgen.verify.subjects import DRAWS_NOTHING, WRITES, Need
 
@@ -65,10 +53,9 @@ _RESHAPING = ("resize", "set_", "swap", "as_strided", "detach")
 
 def _functional(case: Case) -> Outcome:
     """Return what the functional variant does in the same call."""
-    functional = case.subject.functional
-    assert functional is not None
+    assert case.subject.functional is not None
     call = {n: v for n, v in case.call.items() if n not in case.subject.outs}
-    found = case.caller.run(functional, call)
+    found = case.caller.run(case.subject.functional, call)
     if found.error is not None:
         raise NotTested(f"the functional variant refuses it: {found.message}")
     return found
@@ -79,42 +66,32 @@ def _inplace_agrees(case: Case) -> Iterator[Finding]:
         raise NotApplicable("its elements are not specified")
     expected = _functional(case).results
     found = case.base.results if case.subject.schema.returns else case.base.written
-    same = [
-        (a.described and (a.described.shape, a.described.dtype))
-        == (b.described and (b.described.shape, b.described.dtype))
-        for a, b in zip(found, expected)
-    ]
-    if not all(same):
+    kinds = (
+        [r.described and (r.described.shape, r.described.dtype) for r in results]
+        for results in zip(found, expected)
+    )
+    if any(one != other for one, other in kinds):
         raise NotApplicable("the functional variant returns another shape or dtype")
-    found = tuple(_labelled(found, "self"))
+    if len(found) == 1:
+        found = (replace(found[0], label="self"),)
     runs = _beside_functional(case, "in place", case.call)
     yield from case.unlike("in place, ", found, expected[: len(found)], *runs)
-    if wrong := _signs_differ(found, expected):
-        yield case.finding(f"in place, {wrong}", *runs)
-
-
-def _signs_differ(found: Sequence[Result], expected: Sequence[Result]) -> str | None:
-    """Return which zero has another sign, if all other numbers are the same bits: both compute in one order."""
     for one, other in zip(found, expected):
         a, b = one.elements, other.elements
         if a is None or b is None or a.dtype.kind != "f" or differ([one], [other], exact=True):
             continue
+        # All other numbers are the same bits: both compute in one order.
         wrong = (np.signbit(a) != np.signbit(b)) & (a == 0)
         if wrong.any():
             place = [int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), a.shape)]
-            return f"element {place} of {one.label} is a zero of another sign"
-    return None
+            text = f"in place, element {place} of {one.label} is a zero of another sign"
+            yield case.finding(text, *runs)
 
 
 def _beside_functional(case: Case, how: str, call: Call) -> tuple[Run, Run]:
     """Return a call, and the same one of the functional variant."""
-    functional = case.subject.functional
-    assert functional is not None
-    return Run(how, call), Run("functional", call, functional.spelling)
-
-
-def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:
-    return [replace(r, label=label if len(results) == 1 else r.label) for r in results]
+    assert case.subject.functional is not None
+    return Run(how, call), Run("functional", call, case.subject.functional.spelling)
 
 
 def _outs(case: Case) -> list[tuple[Place, TensorSpec]]:
@@ -148,7 +125,7 @@ def _out_agrees(case: Case) -> Iterator[Finding]:
     for how, change in (("with gaps", specs.gapped), ("transposed", specs.transposed)):
         if not any(spec.count > 1 for _, spec in outs):
             break
-        call = changed(case.call, [place for place, _ in outs], change)
+        call = specs.changed(case.call, [place for place, _ in outs], change)
         strided = case.run(call, "block")
         if strided.error is None:
             yield from _compare_outs(case, call, strided, expected, how)
@@ -167,7 +144,9 @@ def _reshaped_outs(case: Case, how: str) -> Call:
     """Return the call with another shape of its out arguments."""
     shape = _OTHER_SHAPES[how]
     outs = [place for place, _ in _outs(case)]
-    return changed(case.call, outs, lambda s: replace(s, shape=shape(s), fill=Fill(1, 5, 6)))
+    return specs.changed(
+        case.call, outs, lambda s: replace(s, shape=shape(s), fill=specs.Fill(1, 5, 6))
+    )
 
 
 def _out_resizes(case: Case) -> Iterator[Finding]:
@@ -193,36 +172,36 @@ def _out_resizes(case: Case) -> Iterator[Finding]:
         raise NotApplicable("it refuses out arguments of another shape")
 
 
-def _says_resized(found: Outcome) -> bool:
-    return any("resize" in text for text in found.warned)
-
-
 def _out_warns(case: Case) -> Iterator[Finding]:
-    right = case.run(warn=True)
-    if right.error is None and _says_resized(right):
-        yield case.finding("warns of a resize, although out has the right shape")
     empty = _reshaped_outs(case, "without elements")
-    found = case.run(empty, warn=True)
-    if found.error is None and _says_resized(found):
-        yield case.finding("warns of the resize of an out without elements", empty)
     other = _reshaped_outs(case, "of another shape")
-    found = case.run(other, warn=True)
-    if found.error is not None:
-        raise NotApplicable("it refuses out arguments of another shape")
-    resized = any(
-        result.described is not None and result.described.shape != at(other, place).shape
-        for result, (place, _) in zip(found.written, _outs(case))
-    )
-    if resized and not _says_resized(found):
-        yield case.finding("resizes an out that has elements, without a warning", other)
+    for call, text in (
+        (case.call, "warns of a resize, although out has the right shape"),
+        (empty, "warns of the resize of an out without elements"),
+        (other, "resizes an out that has elements, without a warning"),
+    ):
+        found = case.run(call, warn=True)
+        says_resized = any("resize" in warning for warning in found.warned)
+        if call is not other:
+            if found.error is None and says_resized:
+                yield case.finding(text, call)
+            continue
+        if found.error is not None:
+            raise NotApplicable("it refuses out arguments of another shape")
+        resized = any(
+            result.described is not None and result.described.shape != specs.at(other, place).shape
+            for result, (place, _) in zip(found.written, _outs(case))
+        )
+        if resized and not says_resized:
+            yield case.finding(text, call)
 
 
-def _refused_dtype(dtype: str) -> str | None:
-    if dtype in COMPLEX:
-        return "float32"
-    if dtype in FLOATS:
-        return "int64"
-    return "bool" if dtype in INTEGERS else None
+# Dtypes of out= that results of a dtype cannot be written to.
+_REFUSED_DTYPES = {
+    **dict.fromkeys(specs.COMPLEX, "float32"),
+    **dict.fromkeys(specs.FLOATS, "int64"),
+    **dict.fromkeys(specs.INTEGERS, "bool"),
+}
 
 
 def _out_refuses(case: Case) -> Iterator[Finding]:
@@ -231,12 +210,12 @@ def _out_refuses(case: Case) -> Iterator[Finding]:
     outs = _outs(case)
     tried = False
     for place, spec in outs:
-        dtype = _refused_dtype(spec.dtype)
+        dtype = _REFUSED_DTYPES.get(spec.dtype)
         if dtype is None:
             continue
         tried = True
-        wrong = replace(spec, dtype=dtype, fill=Fill(3, 0, 4))
-        call = put(case.call, place, wrong)
+        wrong = replace(spec, dtype=dtype, fill=specs.Fill(3, 0, 4))
+        call = specs.put(case.call, place, wrong)
         found = case.run(call, "block", prepare=remember)
         if found.error is None:
             yield case.finding(f"writes a result of {spec.dtype} to out of {dtype}", call)
@@ -266,7 +245,7 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
     expected = _functional(case)
     for index, (place, spec) in enumerate(outs):
         for dtype in _CASTS.get(spec.dtype, ()):
-            call = put(case.call, place, replace(spec, dtype=dtype, fill=Fill(3, 5, 6)))
+            call = specs.put(case.call, place, replace(spec, dtype=dtype, fill=specs.Fill(3, 5, 6)))
             found = case.run(call)
             if found.error is not None or index >= len(found.written):
                 continue
@@ -278,16 +257,11 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             with np.errstate(all="ignore"):
                 numbers = other.elements.astype(one.elements.dtype)
             narrow = replace(other, described=one.described, elements=numbers)
-            coarse = "float16" if dtype == "float16" else spec.dtype
-            wrong = wrong_elements(one.elements, numbers, _coarser(dtype, coarse))
-            if wrong.any():
+            # The dtype with fewer digits.
+            coarse = max(dtype, spec.dtype, key=lambda d: EPSILONS.get(d, 0.0))
+            if wrong_elements(one.elements, numbers, coarse).any():
                 text = differ([one], [narrow]) or "its elements are wrong"
                 yield case.finding(f"out of {dtype}: {text}", call)
-
-
-def _coarser(one: str, other: str) -> str:
-    """Return the dtype with fewer digits."""
-    return max(one, other, key=lambda dtype: EPSILONS.get(dtype, 0.0))
 
 
 def _out_keeps(case: Case) -> Iterator[Finding]:
@@ -302,7 +276,7 @@ def _out_keeps(case: Case) -> Iterator[Finding]:
         ("transposed", specs.transposed),
         ("that begins inside of its storage", specs.shifted),
     ):
-        call = changed(case.call, [place for place, _ in outs], change)
+        call = specs.changed(case.call, [place for place, _ in outs], change)
         pairs, found = _kept(case, outs, call, "block")
         if found.error is not None:
             continue
@@ -340,14 +314,16 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
     first = next((p for p, _ in case.written()), None)
     if first is None:
         raise NotTested("no tensor is written")
-    shape = at(case.call, first).shape
+    shape = specs.at(case.call, first).shape
     for place, spec in case.read_only():
         # The result would be larger than what is written.
         larger = replace(spec, shape=(2, *shape), values=None, layout=None)
-        calls.append((f" with {place[0]} of shape {[2, *shape]}", put(case.call, place, larger)))
+        calls.append(
+            (f" with {place[0]} of shape {[2, *shape]}", specs.put(case.call, place, larger))
+        )
         wider = {"float32": "float64", "int64": "float32", "int32": "float32"}.get(spec.dtype)
         if wider is not None:
-            wide = put(case.call, place, replace(spec, dtype=wider))
+            wide = specs.put(case.call, place, replace(spec, dtype=wider))
             calls.append((f" with {place[0]} of {wider}", wide))
     for how, call in calls:
         for was, label, now in _kept(case, case.written(), call, "fresh")[0]:
@@ -362,7 +338,7 @@ def _kept(
     before: list[Described] = []
 
     def look(outcome: Outcome) -> None:
-        before.extend(case.backend.describe(at(outcome.given, place)) for place, _ in written)
+        before.extend(case.backend.describe(specs.at(outcome.given, place)) for place, _ in written)
 
     found = case.run(call, way, prepare=look)
     pairs = zip(before, found.written)

@@ -24,8 +24,7 @@ from opgen.verify.caller import (
     Run,
     differ,
 )
-from opgen.verify.calls.learning import NO_MEMORY, Effort, Learned, drawn_calls, learn, shrunk
-from opgen.verify.calls.mistakes import with_mistakes
+from opgen.verify.calls.learning import NO_MEMORY, Effort, Learned, drawn_calls, learn, shrink
 from opgen.verify.calls.programs import call_text, program
 from opgen.verify.calls.specs import (
     REPEATED,
@@ -35,7 +34,7 @@ from opgen.verify.calls.specs import (
     tensors,
     with_distinct_indices,
 )
-from opgen.verify.calls.sweeps import swept, swept_sizes
+from opgen.verify.calls.sweeps import swept, swept_sizes, with_mistakes
 from opgen.verify.properties import BY_NAME, PROPERTIES
 from opgen.verify.properties.common import NO_SIGNATURE, with_outs
 from opgen.verify.properties.process import CRASH, HANG
@@ -47,7 +46,6 @@ from opgen.verify.runner.messages import (
     NOT_TESTED,
     PASSED,
     Crash,
-    Message,
     OperatorReport,
     Request,
     Shown,
@@ -88,32 +86,6 @@ _UNSTEADY = "the same call, made again, returns something else"
 _OF_PLAIN_CALLS = ("V0128", "V015", "V018")
 
 
-class _Calls(Struct):
-    """The calls of one overload: what was learned, and those that are checked. `accepted` are drawn ones.
-
-    `crashes` are those that have ended processes, and `ended` what they show, by the properties that they violate.
-    """
-
-    subject: Subject
-    crashes: Sequence[Crash] = ()
-    ended: dict[str, list[Shown]] = {}
-    learned: Learned = field(default_factory=Learned)
-    accepted: list[Case] = field(default_factory=list)
-    refused: list[Case] = field(default_factory=list)
-    swept: list[Case] = field(default_factory=list)
-
-    def about(self, property_: Property) -> list[Case]:
-        """Return the calls that a property is about, but for swept ones."""
-        if property_.refused == "only":
-            return self.refused
-        few, others = self.accepted[:2], self.accepted[2:]
-        return [*few, *self.refused, *others] if property_.refused else self.accepted
-
-    def fatal(self, stage: str) -> set[int]:
-        """Return the numbers of the calls of a stage that have ended a process."""
-        return {crash.number for crash in self.crashes if crash.stage == stage}
-
-
 def chosen_properties(kind: str, mode: str, names: Sequence[str]) -> list[Property]:
     """Return the properties that are checked for a kind of tensors: those with these names, or all of the mode."""
     level = MODES.index(mode)
@@ -124,190 +96,211 @@ def chosen_properties(kind: str, mode: str, names: Sequence[str]) -> list[Proper
     ]
 
 
-class Examination:
-    """Verifies overloads of operators, and tells `send` what it finds.
+class Examination(Struct):
+    """Verifies one overload of an operator from where a process before this one has ended, and sends its report as it grows.
 
     `position` notes where this process stands, for its parent to read when it has ended: the operator, the stage, the number
-    of the call, and the property.
+    of the call, and the property. `known` is what was learned of other overloads, by the ids of their subjects.
     """
 
-    def __init__(
-        self,
-        caller: Caller,
-        request: Request,
-        position: Callable[[str, str, int, str], None],
-        send: Callable[[Message], None],
-    ) -> None:
-        self.caller = caller
-        self.request = request
-        self.mode = request.mode
-        self.seed = request.seed
-        self.plan = PLANS[request.mode]
-        self.position = position
-        self.send = send
-        self.properties = chosen_properties(caller.backend.kind, request.mode, request.properties)
-        self._learned: dict[int, Learned] = {}
-        self._told: set[str] = set()
-        self._operator = ""
+    caller: Caller
+    request: Request
+    properties: Sequence[Property]
+    position: Callable[[str, str, int, str], None]
+    send: Callable[[OperatorReport], None]
+    known: dict[int, Learned]
+    subject: Subject
+    report: OperatorReport
+    # How processes have ended in calls of the overload, and what that shows, by the properties that it violates.
+    crashes: Sequence[Crash] = ()
+    ended: dict[str, list[Shown]] = {}
+    # What was learned, and the calls that are checked. `accepted` are drawn ones.
+    learned: Learned = field(default_factory=Learned)
+    accepted: list[Case] = []
+    refused: list[Case] = []
+    swept: list[Case] = []
 
-    def examine(self, subject: Subject, crashes: Sequence[Crash], done: Sequence[str]) -> None:
-        """Verify one overload, from where a process before this one has ended."""
-        self._operator, self._told = subject.name, set(done)
-        facts = subject.facts
-        report = OperatorReport(subject.name, subject.group, file=facts.file, line=facts.line)
-        if facts.untestable:
-            self._say_of_all(report, NOT_APPLICABLE, facts.untestable)
+    @property
+    def plan(self) -> Plan:
+        return PLANS[self.request.mode]
+
+    def run(self) -> None:
+        """Verify the overload."""
+        if self.subject.facts.untestable:
+            self._say_of_all(NOT_APPLICABLE, self.subject.facts.untestable)
             return
         try:
-            mine = [crash for crash in crashes if crash.operator == subject.name]
-            self._examine(_Calls(subject, mine), report)
+            self._examine()
         except Exception as error:
             # The operator's own errors are results of its calls: this one is opgen's. The verdicts that are there stay.
-            self._say_of_all(report, NOT_TESTED, _check_failed(error))
+            self._say_of_all(NOT_TESTED, _check_failed(error))
+
+    def _left(self) -> list[Property]:
+        """Return the properties without a verdict."""
+        told = {verdict.property for verdict in self.report.verdicts}
+        return [p for p in self.properties if p.name not in told]
 
     def _tell(self, verdict: Verdict) -> None:
-        self._told.add(verdict.property)
-        self.send(Message(self._operator, verdict=verdict))
+        others = (v for v in self.report.verdicts if v.property != verdict.property)
+        self.report.verdicts = [*others, verdict]
+        self.send(self.report)
 
-    def _examine(self, calls: _Calls, report: OperatorReport) -> None:
+    def _at(self, stage: str, number: int, property_: str = "") -> None:
+        self.position(self.subject.name, stage, number, property_)
+
+    def _examine(self) -> None:
         started = time.process_time()
-        subject, mine, is_replayed = calls.subject, calls.crashes, bool(self.request.replayed)
-        self.caller.is_cautious = bool(mine)
-        self.caller.reached.clear()
-        self.caller.dtypes.clear()
-        hangs = sum(crash.kind == HANG for crash in mine)
-        of_calls = sum(crash.stage != "check" for crash in mine)
+        report, caller, is_replayed = self.report, self.caller, bool(self.request.replayed)
+        caller.is_cautious = bool(self.crashes)
+        caller.reached.clear()
+        caller.dtypes.clear()
+        hangs = sum(crash.kind == HANG for crash in self.crashes)
+        of_calls = sum(crash.stage != "check" for crash in self.crashes)
         # One crash is all that a replayed call can show.
         most = 1 if is_replayed else MOST_CRASHES
-        if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= most or hangs >= _MOST_HANGS:
-            self._give_up(calls, report)
+        if of_calls >= _MOST_CRASHES_OF_CALLS or len(self.crashes) >= most or hangs >= _MOST_HANGS:
+            self._give_up()
             return
         if is_replayed:
-            calls.accepted = calls.refused = self._replayed(subject)
+            self.accepted = self.refused = self._replayed()
         else:
-            calls.learned = self._learn(calls)
-            calls.accepted, calls.refused = self._cases(calls)
-            calls.swept = self._swept(calls)
-        learned = calls.learned
-        report.drawn, report.accepted = learned.drawn, learned.accepted
-        report.plans = len(learned.plans)
-        report.refusals = learned.reasons.most_common(5)
-        report.narrowings = learned.narrowings
-        report.takes_tensors = subject.schema.arguments.has_tensor_arg()
-        if not is_replayed and _has_no_function(subject, calls.accepted):
-            text = "the package has no function for this overload"
-            self._say_of_all(report, NOT_APPLICABLE, text)
+            self._learn()
+            self._make_cases()
+            self._sweep()
+        report.drawn, report.accepted = self.learned.drawn, self.learned.accepted
+        report.plans = len(self.learned.plans)
+        report.refusals = self.learned.reasons.most_common(5)
+        report.narrowings = self.learned.narrowings
+        report.takes_tensors = self.subject.schema.arguments.has_tensor_arg()
+        if not is_replayed and self._has_no_function():
+            self._say_of_all(NOT_APPLICABLE, "the package has no function for this overload")
             return
-        self.send(Message(report.name, report=report))
-        calls.ended = self._crash_findings(calls)
-        # What a check tells about another property is told again, with all of its findings.
-        for property_ in [p for p in self.properties if p.name not in self._told]:
-            self._tell(self._verdict(property_, calls))
-        report.reached = {**self.caller.reached, OF_DTYPES: len(self.caller.dtypes)}
+        self.send(report)
+        self._take_crashes()
+        # A check of another property may have found that calls are not repeatable: that verdict is given again in its turn,
+        # with all findings.
+        for property_ in self._left():
+            self._tell(self._verdict(property_))
+        report.reached = {**caller.reached, OF_DTYPES: len(caller.dtypes)}
         report.seconds = time.process_time() - started
-        self.send(Message(report.name, report=report))
+        self.send(report)
 
-    def _give_up(self, calls: _Calls, report: OperatorReport) -> None:
+    def _give_up(self) -> None:
         """Report what has ended the processes, and that nothing else was tested."""
         if not self.request.replayed:
-            calls.learned = self._learn(calls)
-        found = self._crash_findings(calls)
-        self.send(Message(report.name, report=report))
-        for name, shown in found.items():
-            if name not in self._told:
+            self._learn()
+        self._take_crashes()
+        told = {verdict.property for verdict in self.report.verdicts}
+        for name, shown in self.ended.items():
+            if name not in told:
                 self._tell(Verdict(name, FAILED, 1, findings=(shown[-1],)))
-        self._say_of_all(report, NOT_TESTED, "the operator ends its process too often")
+        self._say_of_all(NOT_TESTED, "the operator ends its process too often")
 
-    def _say_of_all(self, report: OperatorReport, status: str, why: str) -> None:
-        """Give one verdict for all properties of which nothing was told."""
-        self.send(Message(report.name, report=report))
-        for property_ in self.properties:
-            if property_.name not in self._told:
-                self._tell(Verdict(property_.name, status, reason=why))
-        report.seconds = max(report.seconds, 1e-6)
-        self.send(Message(report.name, report=report))
+    def _say_of_all(self, status: str, why: str) -> None:
+        """Give one verdict for all properties that have none."""
+        self.report.verdicts += [Verdict(p.name, status, reason=why) for p in self._left()]
+        self.report.seconds = max(self.report.seconds, 1e-6)
+        self.send(self.report)
 
     # Calls.
 
-    def _learn(self, calls: _Calls) -> Learned:
-        subject = calls.subject
-        functional = self._learned.get(id(subject.functional)) if subject.functional else None
+    def _fatal(self, stage: str) -> set[int]:
+        """Return the numbers of the calls of a stage that have ended a process."""
+        return {crash.number for crash in self.crashes if crash.stage == stage}
+
+    def _about(self, property_: Property) -> list[Case]:
+        """Return the calls that a property is about, but for swept ones."""
+        if property_.refused == "only":
+            return self.refused
+        few, others = self.accepted[:2], self.accepted[2:]
+        return [*few, *self.refused, *others] if property_.refused else self.accepted
+
+    def _learn(self) -> None:
+        subject = self.subject
+        functional = self.known.get(id(subject.functional)) if subject.functional else None
         if subject.is_out and functional is not None and functional.plans:
             # The calls of an operator with out= are those of its functional variant.
-            return functional
-        skip = calls.fatal("learn")
-        learned = learn(
+            self.learned = functional
+            return
+        skip = self._fatal("learn")
+        self.learned = learn(
             self.caller,
             subject.functional if subject.is_out and subject.functional else subject,
-            self.seed,
+            self.request.seed,
             self.plan.effort,
-            lambda number: self.position(subject.name, "learn", number, ""),
+            lambda number: self._at("learn", number),
             list(skip),
             # With what was learned until then, the others can be checked.
             max(skip) if len(skip) >= _MOST_CRASHES_OF_LEARNING else None,
         )
-        if not learned.plans and functional is not None:
+        if not self.learned.plans and functional is not None:
             # An in-place operator accepts some of the calls of the functional one.
-            learned.plans = functional.plans
-        self._learned[id(subject)] = learned
-        return learned
+            self.learned.plans = functional.plans
+        self.known[id(subject)] = self.learned
+
+    def _case(self, call: Call, **options: Any) -> Case:
+        return Case(self.caller, self.subject, call, mode=self.request.mode, **options)
 
     def _made(
-        self,
-        calls: _Calls,
-        stage: str,
-        made: Sequence[Call],
-        *,
-        first: int = 0,
-        refused: bool = False,
-    ) -> Iterator[tuple[Case, BaseException | None]]:
-        """Yield the calls with what they throw, but for those that have ended a process before. `first` is their first number."""
-        subject, fatal = calls.subject, calls.fatal(stage)
+        self, stage: str, made: Sequence[Call], *, first: int = 0, refused: bool = False
+    ) -> Iterator[Case]:
+        """Yield the calls, which were made, but for those that have ended a process before. `first` is their first number."""
+        subject, fatal = self.subject, self._fatal(stage)
         for number, call in enumerate(made, first):
             if number in fatal:
                 continue
-            self.position(subject.name, stage, number, "")
+            self._at(stage, number)
             try:
                 if not (refused and all(n in call for n in subject.outs)):
                     call = with_outs(self.caller, subject, call)
-                case = Case(self.caller, subject, call, refused, number, self.mode)
-                error = case.base.error
+                case = self._case(call, refused=refused, number=number)
+                # It is made once, and remembered.
+                _ = case.base
             except (NotTested, MemoryError):
                 continue
-            yield case, error
+            yield case
 
-    def _cases(self, calls: _Calls) -> tuple[list[Case], list[Case]]:
+    def _is_accepted(self, case: Case) -> bool:
+        """Whether an overload accepts a call. One with out= accepts those of its functional variant."""
+        is_of_functional = self.subject.is_out and self.subject.functional is not None
+        return case.base.error is None or is_of_functional
+
+    def _make_cases(self) -> None:
+        """Make the calls that were drawn, and calls with mistakes."""
         accepted: list[Case] = []
-        refused: list[Case] = []
-        subject, learned, most = calls.subject, calls.learned, self.plan.refused
-        drawn = drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
+        learned, most = self.learned, self.plan.refused
+        drawn = drawn_calls(self.subject, learned.plans, self.plan.cases, self.request.seed)
         # Plans may have been accepted by chance.
         drawn = [*drawn, *learned.calls, *learned.combined]
-        for case, error in self._made(calls, "base", drawn):
-            if error is None or _is_of_functional(subject):
+        for case in self._made("base", drawn):
+            if self._is_accepted(case):
                 accepted.append(case)
             else:
-                refused.append(Case(self.caller, subject, case.call, refused=True, mode=self.mode))
-        accepted = _in_turn(sorted(accepted, key=lambda case: -_richness(case.call)))
-        fatal = {number for number in calls.fatal("base") if number > len(drawn)}
-        mistakes = self._mistakes(subject, learned, accepted)[: 3 * most]
-        if len(fatal) >= _MOST_FATAL_MISTAKES or len(refused) >= most:
-            mistakes = []
-        for case, error in self._made(calls, "base", mistakes, first=len(drawn) + 1, refused=True):
-            if error is not None:
-                refused.append(case)
-            if len(refused) >= most:
+                self.refused.append(self._case(case.call, refused=True))
+        self.accepted = _in_turn(sorted(accepted, key=lambda case: -_richness(case.call)))
+        fatal = {number for number in self._fatal("base") if number > len(drawn)}
+        if len(fatal) >= _MOST_FATAL_MISTAKES or len(self.refused) >= most:
+            return
+        # A crash is remembered by its place in this list.
+        changed: list[Call] = []
+        for case in self.accepted[:_MISTAKES_OF]:
+            changed += list(with_mistakes(self.subject, case.call))[:most]
+        pairs = itertools.zip_longest(changed, (call for call, _ in learned.refused))
+        mistakes = [call for pair in pairs for call in pair if call is not None][: 3 * most]
+        for case in self._made("base", mistakes, first=len(drawn) + 1, refused=True):
+            if case.base.error is not None:
+                self.refused.append(case)
+            if len(self.refused) >= most:
                 break
-        return accepted, refused
 
-    def _swept(self, calls: _Calls) -> list[Case]:
-        """Return calls that were changed systematically, and that the operator accepts."""
-        if len(calls.fatal("sweep")) >= _MOST_FATAL_MISTAKES:
-            return []
-        subject, changed = calls.subject, list(calls.learned.combined)
-        if calls.accepted:
-            with_floats = [c for c in calls.accepted if any(s.is_float for s in tensors(c.call))]
-            chosen = with_floats or calls.accepted
+    def _sweep(self) -> None:
+        """Make calls that are changed systematically; keep those that the operator accepts."""
+        if len(self._fatal("sweep")) >= _MOST_FATAL_MISTAKES:
+            return
+        subject, changed = self.subject, list(self.learned.combined)
+        if self.accepted:
+            with_floats = [c for c in self.accepted if any(s.is_float for s in tensors(c.call))]
+            chosen = with_floats or self.accepted
             changed += swept(subject, chosen[0].call)
             # With one dimension, its size is the number of elements of a loop.
             least = min(chosen, key=lambda case: _rank(case.call)).call
@@ -316,47 +309,44 @@ class Examination:
             )
             accepts = self.caller.run(subject.functional or subject, line).error is None
             changed += swept_sizes(subject, line if accepts else least)
-        made = self._made(calls, "sweep", changed)
-        return [case for case, error in made if error is None or _is_of_functional(subject)]
+        self.swept = [case for case in self._made("sweep", changed) if self._is_accepted(case)]
 
-    def _mistakes(self, subject: Subject, learned: Learned, accepted: list[Case]) -> list[Call]:
-        """Return calls that kernels should refuse. A crash is remembered by its place in this list."""
-        calls = []
-        for case in accepted[:_MISTAKES_OF]:
-            calls += list(with_mistakes(subject, case.call))[: self.plan.refused]
-        pairs = itertools.zip_longest(calls, (call for call, _ in learned.refused))
-        return [call for pair in pairs for call in pair if call is not None]
+    def _has_no_function(self) -> bool:
+        """Whether every call of an overload with out= fails because Python has no such function."""
+        errors = [case.base.error for case in self.accepted]
+        return (
+            self.subject.is_out
+            and bool(errors)
+            and all(isinstance(e, TypeError) and NO_SIGNATURE in str(e) for e in errors)
+        )
 
     # Verdicts.
 
-    def _verdict(self, property_: Property, calls: _Calls) -> Verdict:
-        name, subject, ended = property_.name, calls.subject, calls.ended
+    def _verdict(self, property_: Property) -> Verdict:
+        name, subject, learned = property_.name, self.subject, self.learned
         if name in subject.domain.skip:
             return Verdict(name, EXCLUDED, reason=subject.domain.skip[name])
         reason = self.caller.backend.not_applicable.get(name) or property_.lacks(subject)
         if reason:
             return Verdict(name, NOT_APPLICABLE, reason=reason)
-        if name in ended:
-            return Verdict(name, FAILED, len(ended[name]), findings=tuple(ended[name][:3]))
-        cases = calls.about(property_)
-        if not cases and property_.refused == "only" and calls.accepted:
+        if found := self.ended.get(name):
+            return Verdict(name, FAILED, len(found), findings=tuple(found[:3]))
+        cases = self._about(property_)
+        if not cases and property_.refused == "only" and self.accepted:
             return Verdict(name, NOT_APPLICABLE, reason="it refuses no call")
         if not cases:
-            learned = calls.learned
             why = learned.undrawable or "no call is accepted"
             if learned.reasons and not learned.plans and not learned.undrawable:
                 why += f": {learned.reasons.most_common(1)[0][0]}"
             return Verdict(name, NOT_TESTED, reason=why)
         if not any(property_.about(case.call) for case in cases):
-            return Verdict(
-                name, NOT_APPLICABLE, reason="it does not apply to the calls that are accepted"
-            )
-        return self._checked(property_, calls, cases)
+            why = "it does not apply to the calls that are accepted"
+            return Verdict(name, NOT_APPLICABLE, reason=why)
+        return self._checked(property_, cases)
 
-    def _checked(self, property_: Property, calls: _Calls, cases: list[Case]) -> Verdict:
-        subject = calls.subject
+    def _checked(self, property_: Property, cases: list[Case]) -> Verdict:
         enough = {"quick": property_.quickly, "thorough": 4 * property_.enough}.get(
-            self.mode, property_.enough
+            self.request.mode, property_.enough
         )
         enough = len(cases) if self.request.replayed else enough
         count = 0
@@ -364,36 +354,32 @@ class Examination:
         left = max(3 * enough, 6)
         inapplicable: Counter[str] = Counter()
         untested: Counter[str] = Counter()
-        for index, case in enumerate([*cases, *(calls.swept if property_.is_swept else ())]):
+        for index, case in enumerate([*cases, *(self.swept if property_.is_swept else ())]):
             if (count >= enough or left <= 0) and index < len(cases):
                 continue
             if not property_.about(case.call):
                 continue
-            self.position(subject.name, "check", index, property_.name)
+            self._at("check", index, property_.name)
+            finding = None
             try:
                 finding = _find_violation(property_, case)
+                if finding is not None and self._is_unsteady(property_, case, finding):
+                    raise NotTested(_UNSTEADY)
             except NotApplicable as reason:
                 inapplicable[str(reason)] += 1
                 left -= 1
-                continue
             except NotTested as reason:
                 untested[str(reason)] += 1
                 left -= 1
-                continue
             except MemoryError:
                 untested[NO_MEMORY] += 1
-                continue
             except Exception as error:
                 untested[_check_failed(error)] += 1
                 left -= 1
-                continue
-            if finding is not None and self._is_unsteady(calls, property_, case, finding):
-                untested[_UNSTEADY] += 1
-                left -= 1
-                continue
-            count += 1
-            if finding is not None:
-                return self._failed(calls, property_, case, finding, count)
+            else:
+                count += 1
+                if finding is not None:
+                    return self._failed(property_, case, finding, count)
         if count:
             return Verdict(property_.name, PASSED, count)
         if inapplicable:
@@ -401,14 +387,11 @@ class Examination:
         why = untested.most_common(1)[0][0] if untested else "no call was checked"
         return Verdict(property_.name, NOT_TESTED, reason=why)
 
-    def _is_unsteady(
-        self, calls: _Calls, property_: Property, case: Case, finding: Finding
-    ) -> bool:
+    def _is_unsteady(self, property_: Property, case: Case, finding: Finding) -> bool:
         """Whether a call of a finding, made again, returns something else: that is the finding then, of its own property."""
-        subject, steady = calls.subject, BY_NAME[_REPEATABLE]
-        if steady not in self.properties or _REPEATABLE in subject.domain.skip:
-            return False
-        if steady.lacks(subject):
+        subject, steady = self.subject, BY_NAME[_REPEATABLE]
+        is_skipped = _REPEATABLE in subject.domain.skip or bool(steady.lacks(subject))
+        if is_skipped or steady not in self.properties:
             return False
         for run in finding.runs:
             # New memory is watched, and so has the same elements each time.
@@ -420,100 +403,83 @@ class Examination:
                 wrong = differ(other.everything, first.everything, exact=True)
                 if wrong and first.error is None and other.error is None:
                     found = Finding(f"the same call, again: {wrong}", (run,))
-                    shown = self._shown(
-                        subject, found, False, (_REPEATABLE,), case.call, case.number
-                    )
-                    calls.ended.setdefault(_REPEATABLE, []).append(shown)
+                    shown = self._shown(found, (_REPEATABLE,), case.call, case.number)
+                    self.ended.setdefault(_REPEATABLE, []).append(shown)
                     self._tell(Verdict(_REPEATABLE, FAILED, 1, findings=(shown,)))
                     return True
         return False
 
-    def _failed(
-        self, calls: _Calls, property_: Property, case: Case, finding: Finding, count: int
-    ) -> Verdict:
-        subject, learned = calls.subject, calls.learned
-        best, call, is_shrunk, name = finding, case.call, False, property_.name
+    def _failed(self, property_: Property, case: Case, finding: Finding, count: int) -> Verdict:
+        """Return the verdict with the finding for the smallest call."""
+        name, number = property_.name, case.number
+        verdict = Verdict(
+            name, FAILED, count, findings=(self._shown(finding, (name,), case.call, number),)
+        )
+        if case.refused or not self.learned.plans:
+            return verdict
+        # It stays if a smaller call ends the process.
+        self._tell(verdict)
+        self._at("shrink", number, name)
+        found: list[Shown] = []
 
-        def shown() -> Shown:
-            return self._shown(subject, best, is_shrunk, (name,), call, case.number)
-
-        if not case.refused and learned.plans:
-            # It stays if a smaller call ends the process.
-            self._tell(Verdict(name, FAILED, count, findings=(shown(),)))
-            self.position(subject.name, "shrink", case.number, name)
-            found: list[tuple[Finding, Call]] = []
-
-            def fails(call: Call) -> bool:
-                try:
-                    made = with_outs(self.caller, subject, call)
-                    again = Case(self.caller, subject, made, number=case.number, mode=self.mode)
-                    if again.base.error is not None and not subject.is_out:
-                        return False
-                    finding = _find_violation(property_, again)
-                except Exception:
+        def fails(call: Call) -> bool:
+            try:
+                made = with_outs(self.caller, self.subject, call)
+                again = self._case(made, number=number)
+                if again.base.error is not None and not self.subject.is_out:
                     return False
-                if finding is not None:
-                    found.append((finding, made))
-                return finding is not None
+                smaller = _find_violation(property_, again)
+            except Exception:
+                return False
+            if smaller is not None:
+                found.append(self._shown(smaller, (name,), made, number, is_shrunk=True))
+            return smaller is not None
 
-            for _ in shrunk(
-                subject,
-                learned.plans,
-                self.plan.cases,
-                self.seed,
-                fails,
-                self.plan.shrinks // property_.cost,
-            ):
-                pass
-            if found:
-                (best, call), is_shrunk = found[-1], True
-        return Verdict(name, FAILED, count, findings=(shown(),))
+        most = self.plan.shrinks // property_.cost
+        shrink(self.subject, self.learned.plans, self.plan.cases, self.request.seed, fails, most)
+        return replace(verdict, findings=(found[-1],)) if found else verdict
 
     def _shown(
         self,
-        subject: Subject,
         finding: Finding,
-        is_shrunk: bool,
         properties: tuple[str, ...],
         call: Call,
         number: int,
+        *,
+        is_shrunk: bool = False,
     ) -> Shown:
         """Return a finding with a program that checks the properties for a call."""
-        request = replace(self.request, only=(subject.name,), properties=properties, guard="")
-        text = program(subject, finding, request, call, number)
+        only = (self.subject.name,)
+        request = replace(self.request, only=only, properties=properties, guard="")
+        text = program(self.subject, finding, request, call, number)
         return Shown(finding.message, call_text(finding.runs[0].call), text, is_shrunk)
 
-    def _replayed(self, subject: Subject) -> list[Case]:
+    def _replayed(self) -> list[Case]:
         """Return the call that is replayed, several times: what a race does shows sometimes."""
         call, number = pickle.loads(bytes.fromhex(self.request.replayed))
-        options = {"number": number, "mode": self.mode}
-        return [Case(self.caller, subject, call, **options) for _ in range(_REPLAYS)]
+        return [self._case(call, number=number) for _ in range(_REPLAYS)]
 
     # Processes that ended.
 
-    def _crash_findings(self, calls: _Calls) -> dict[str, list[Shown]]:
-        """Return findings for what ended the processes before this one, by the properties that they violate."""
-        found: dict[str, list[Shown]] = {}
-        for crash in calls.crashes:
+    def _take_crashes(self) -> None:
+        """Make findings of what ended the processes before this one, by the properties that they violate."""
+        for crash in self.crashes:
             message, names = _what_ended(crash)
             for name in names:
-                found.setdefault(name, []).append(self._shown_crash(calls, name, message, crash))
-        return found
+                self.ended.setdefault(name, []).append(self._shown_crash(name, message, crash))
 
-    def _shown_crash(self, calls: _Calls, name: str, message: str, crash: Crash) -> Shown:
+    def _shown_crash(self, name: str, message: str, crash: Crash) -> Shown:
         last = call = crash.call
         checked = CRASH
         if crash.stage == "check" and crash.property in BY_NAME:
             # The last call may be one that the check has made of the one that was drawn.
             checked = crash.property
-            cases = [*calls.about(BY_NAME[checked]), *calls.swept]
+            cases = [*self._about(BY_NAME[checked]), *self.swept]
             call = cases[crash.number].call if crash.number < len(cases) else last
         if call is None:
             return Shown(message, "", "")
         finding = Finding(message, (Run("the call", call if last is None else last),))
-        return self._shown(
-            calls.subject, finding, False, tuple({name, checked}), call, crash.number
-        )
+        return self._shown(finding, tuple({name, checked}), call, crash.number)
 
 
 def _find_violation(property_: Property, case: Case) -> Finding | None:
@@ -533,23 +499,6 @@ def _find_violation(property_: Property, case: Case) -> Finding | None:
             if found is not None:
                 return found
     raise NotTested(REPEATED)
-
-
-def _is_of_functional(subject: Subject) -> bool:
-    """Whether an overload with out= accepts the calls of its functional variant."""
-    return subject.is_out and subject.functional is not None
-
-
-def _has_no_function(subject: Subject, accepted: Sequence[Case]) -> bool:
-    """Whether every call of an overload with out= fails because Python has no such function."""
-    return (
-        subject.is_out
-        and bool(accepted)
-        and all(
-            isinstance(case.base.error, TypeError) and NO_SIGNATURE in str(case.base.error)
-            for case in accepted
-        )
-    )
 
 
 def _richness(call: Call) -> int:

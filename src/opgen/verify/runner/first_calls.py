@@ -24,7 +24,6 @@ class FirstCalls:
 
     def __init__(self, caller: Caller, subjects: Sequence[Subject], close: int) -> None:
         self._places = {id(subject): place for place, subject in enumerate(subjects)}
-        self._is_broken = False
         asked, self._ask = Pipe(duplex=False)
         self._answer, answered = Pipe(duplex=False)
         parent = os.getpid()
@@ -43,11 +42,12 @@ class FirstCalls:
     def call(self, subject: Subject, call: Mapping[str, Any]) -> tuple[Result, ...] | None:
         """Return what a call returns and writes; None if it is refused there, ends its process or takes too long."""
         place = self._places.get(id(subject))
-        if self._is_broken or place is None:
+        if place is None:
             return None
         self._ask.send((place, dict(call)))
         if not self._answer.poll(_SECONDS):
-            self._is_broken = True
+            # Its answers would come late.
+            self._places.clear()
             return None
         found: tuple[Result, ...] | None = self._answer.recv()
         return found

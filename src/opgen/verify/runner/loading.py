@@ -12,13 +12,13 @@ from opgen.autograd.derivative import DifferentiabilityInfo
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.model.derivatives import DEFAULT_KEY
-from opgen.model.domains import EVERYTHING, Domain
+from opgen.model.domains import EVERYTHING
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load as load_registry
-from opgen.verify.backends.base import Backend
+from opgen.verify.backends import Backend
 from opgen.verify.backends.jax_backend import JaxBackend
 from opgen.verify.backends.runtime_backend import RuntimeBackend
 from opgen.verify.backends.torch_backend import TorchBackend
@@ -34,27 +34,25 @@ _FRAMEWORKS = {"": RuntimeBackend, "jax": JaxBackend, "tvm-ffi": TvmFfiBackend}
 
 def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]:
     """Load the library of a request; return its kind of tensors, and all of its operators."""
-    registry = _registry(request)
+    registry, formulas = _registry(request)
     backend: Backend
     if request.target == "runtime":
-        functions = () if registry is None else registry.functions
         (package,) = request.loads
         kind = _FRAMEWORKS[request.framework]
-        backend = kind(package, request.folders, functions, guard)
+        backend = kind(package, request.folders, registry.functions, guard)
     else:
         backend = TorchBackend(request.loads, request.namespaces, guard, request.folders)
     subjects = backend.subjects()
     connect_variants(subjects)
     domains = read_domains([Path(file) for file in request.domains])
-    functions_by_name = {} if registry is None else {f.full_name: f for f in registry.functions}
-    formulas = _formulas(request, registry)
     for subject in subjects:
-        subject.domain = _domain(subject, domains)
+        found = (domains[name] for name in _names(subject) if name in domains)
+        subject.domain = next(found, EVERYTHING)
     for subject in subjects:
         if subject.functional is not None and subject.domain is EVERYTHING:
             # Its calls are those of the functional variant.
             subject.domain = subject.functional.domain
-        f = functions_by_name.get(subject.name)
+        f = registry.find_function(subject.name)
         if f is not None:
             subject.facts = _facts(subject, f, registry, formulas.get(subject.name))
     return backend, subjects
@@ -73,7 +71,8 @@ def choose(subjects: Iterable[Subject], patterns: Sequence[str]) -> tuple[list[S
     """Return the operators that match one of the patterns, and the patterns that match none."""
     found, unused = [], dict.fromkeys(patterns)
     for subject in subjects:
-        matching = [p for p in patterns if _matches(subject, p)]
+        names = [n for full in _names(subject) for n in (full, full.partition("::")[2])]
+        matching = [p for p in patterns if any(fnmatch.fnmatchcase(n, p) for n in names)]
         for pattern in matching:
             unused.pop(pattern, None)
         if matching or not patterns:
@@ -81,25 +80,15 @@ def choose(subjects: Iterable[Subject], patterns: Sequence[str]) -> tuple[list[S
     return found, list(unused)
 
 
-def _registry(request: Request) -> Registry | None:
-    if not request.yaml:
-        return None
-    diagnostics = Diagnostics()
-    registry = load_registry(_inputs(request), diagnostics)
-    if registry is None:
-        raise OpgenError(diagnostics)
-    return registry
-
-
 def _facts(
     subject: Subject,
     f: NativeFunction,
-    registry: Registry | None,
+    registry: Registry,
     info: DifferentiabilityInfo | None,
 ) -> Facts:
     """Return what the entry of an operator says, with what the backend knows."""
     known = subject.facts
-    group = None if registry is None else registry.structured_group_of(f)
+    group = registry.structured_group_of(f)
     primary = f if group is None else group.primary
     iterates = primary.structured_inherits == _ITERATOR and not any(
         a.type.is_list_like() for a in f.func.arguments.flat_all if a.type.is_tensor_like()
@@ -118,38 +107,26 @@ def _facts(
     )
 
 
-def _formulas(
-    request: Request, registry: Registry | None
-) -> Mapping[str, DifferentiabilityInfo | None]:
-    """Return what the files of formulas say, by the full names of operators; nothing without a registry."""
-    if registry is None:
-        return {}
+def _registry(request: Request) -> tuple[Registry, Mapping[str, DifferentiabilityInfo | None]]:
+    """Return the schema files, and what the files of formulas say, by the full names of operators."""
+    if not request.yaml:
+        return Registry((), (), (), ()), {}
     diagnostics = Diagnostics()
-    gradients = derive_gradients(registry, _inputs(request), Signatures(), diagnostics)
-    if diagnostics.has_errors:
-        raise OpgenError(diagnostics)
-    return {f.func.full_name: f.infos.get(DEFAULT_KEY) for f in gradients.functions}
-
-
-def _inputs(request: Request) -> Inputs:
-    return Inputs(
+    inputs = Inputs(
         yaml=tuple(map(Path, request.yaml)),
         derivatives=tuple(map(Path, request.derivatives)),
         tags=Path(request.tags) if request.tags else None,
         target=request.target,
     )
-
-
-def _domain(subject: Subject, domains: Mapping[str, Domain]) -> Domain:
-    """Return the domain of an overload: by its full name, else by the name of its group."""
-    return next((domains[name] for name in _names(subject) if name in domains), EVERYTHING)
+    registry = load_registry(inputs, diagnostics)
+    if registry is None:
+        raise OpgenError(diagnostics)
+    gradients = derive_gradients(registry, inputs, Signatures(), diagnostics)
+    if diagnostics.has_errors:
+        raise OpgenError(diagnostics)
+    return registry, {f.func.full_name: f.infos.get(DEFAULT_KEY) for f in gradients.functions}
 
 
 def _names(subject: Subject) -> tuple[str, ...]:
     """Return the names of an overload, the most specific one first."""
     return (subject.name, f"{subject.namespace}::{subject.schema.name.name}", subject.group)
-
-
-def _matches(subject: Subject, pattern: str) -> bool:
-    names = (name for full in _names(subject) for name in (full, full.partition("::")[2]))
-    return any(fnmatch.fnmatchcase(name, pattern) for name in names)

@@ -67,7 +67,7 @@ class Verdict(Struct, frozen=True):
 class OperatorReport(Struct):
     """What was done for one overload of an operator. `reached` is how many of its accepted calls had what.
 
-    `seconds` is the time of the processor.
+    `seconds` is the time of the processor; 0 until the overload is done.
     """
 
     name: str
@@ -102,11 +102,3 @@ class Crash(Struct, frozen=True):
     kind: str
     note: str = ""
     call: dict[str, Any] | None = None
-
-
-class Message(Struct, omit_defaults=True):
-    """What a process says of an operator; of none at its end."""
-
-    operator: str = ""
-    report: OperatorReport | None = None
-    verdict: Verdict | None = None

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from multiprocessing import Pipe
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -69,7 +68,6 @@ def verify_request(
             raise VerificationError(f"the library has no operator '{pattern}'{more}")
         if not first.groups:
             raise VerificationError("the library has no operators that can be verified")
-        # Here, and not in the thread that serves it: a worker ends with the thread that started it.
         jobs = min(jobs, len(first.groups))
         workers += [_Worker(request, environment) for _ in range(jobs - 1)]
         failures: list[str] = []
@@ -77,8 +75,8 @@ def verify_request(
             if isinstance(found, str):
                 failures.append(found)
                 continue
-            reports.extend(found)
             for report in found:
+                reports.append(report)
                 progress(report)
         if failures:
             raise VerificationError(failures[0])
@@ -96,38 +94,28 @@ def _served(
     workers: Sequence[_Worker], names: Sequence[str]
 ) -> Iterator[list[OperatorReport] | str]:
     """Yield what the workers find for the groups of operators, as it comes, and why one of them has failed."""
-    work: queue.SimpleQueue[str] = queue.SimpleQueue()
-    for name in names:
-        work.put(name)
-    # None is the end of a thread.
-    found: queue.SimpleQueue[list[OperatorReport] | str | None] = queue.SimpleQueue()
+    left = iter(names)
+    # Those that have an answer to give: all but the first one say what they have loaded.
+    busy = list(workers[1:])
 
-    def serve(worker: _Worker) -> None:
-        try:
-            if worker is not workers[0]:
-                worker.loaded()
-            while True:
-                found.put(worker.examine(work.get_nowait()))
-        except queue.Empty:
-            pass
-        except VerificationError as error:
-            found.put(str(error))
-        except Exception as error:
-            # Half an answer: an operator would be missing without a word.
-            found.put(f"{type(error).__name__}: {error}")
-        finally:
-            found.put(None)
+    def give(worker: _Worker) -> None:
+        if (group := next(left, None)) is not None:
+            worker.send(group)
+            busy.append(worker)
 
-    for worker in workers:
-        # Nobody waits for them when the user has asked for the end.
-        threading.Thread(target=serve, args=(worker,), daemon=True).start()
-    running = len(workers)
-    while running:
-        each = found.get()
-        if each is None:
-            running -= 1
-        else:
-            yield each
+    give(workers[0])
+    while busy:
+        ready = wait([worker.pipe for worker in busy])
+        for worker in [worker for worker in busy if worker.pipe in ready]:
+            busy.remove(worker)
+            try:
+                found = worker.receive()
+            except VerificationError as error:
+                found = str(error)
+            if not isinstance(found, str):
+                give(worker)
+            if not isinstance(found, Loaded):
+                yield found
 
 
 def _guard() -> Path | None:
@@ -156,7 +144,7 @@ class _Worker:
         variables.setdefault("TORCHINDUCTOR_AUTOGRAD_CACHE", "0")
         # Threads that wait for work would compute: other processes need the cores, and the limits count seconds of them.
         variables.setdefault("OMP_WAIT_POLICY", "passive")
-        self._pipe, theirs = Pipe()
+        self.pipe, theirs = Pipe()
         ends = [str(theirs.fileno()), str(os.getpid())]
         # What libraries print is for nobody.
         printed = 2 if os.environ.get("OPGEN_VERIFY_DEBUG") else subprocess.DEVNULL
@@ -171,37 +159,39 @@ class _Worker:
             start_new_session=True,
         )
         theirs.close()
-        self._send(request)
+        self.send(request)
 
     def loaded(self) -> Loaded:
         """Wait for the library."""
-        answer: Loaded | str = self._receive()
+        answer = self.receive()
         if isinstance(answer, str):
             raise VerificationError(answer)
+        assert isinstance(answer, Loaded)
         return answer
 
-    def examine(self, group: str) -> list[OperatorReport]:
-        self._send(group)
-        reports: list[OperatorReport] = self._receive()
-        return reports
-
-    def _send(self, what: object) -> None:
+    def send(self, what: Request | str) -> None:
+        """Send a request, or the name of a group."""
         # Who receives the answer finds that the process has ended.
         with contextlib.suppress(BrokenPipeError):
-            self._pipe.send(what)
+            self.pipe.send(what)
 
-    def _receive(self) -> Any:
+    def receive(self) -> Loaded | str | list[OperatorReport]:
+        """Return what the process has loaded, why it could not, or what it has found for a group."""
         try:
-            return self._pipe.recv()
+            answer: Loaded | str | list[OperatorReport] = self.pipe.recv()
+            return answer
         except (EOFError, ConnectionError):
             code = self._process.wait()
             raise VerificationError(
                 f"the process that has loaded the library ends with code {code}"
             ) from None
+        except Exception as error:
+            # Half an answer: an operator would be missing without a word.
+            raise VerificationError(f"{type(error).__name__}: {error}") from None
 
     def stop(self) -> None:
         """Let the process end, which has nothing to do."""
-        self._pipe.close()
+        self.pipe.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE)
         self.kill()
@@ -218,10 +208,6 @@ class _Worker:
         self._process.wait()
 
 
-def counts(reports: Sequence[OperatorReport]) -> dict[str, int]:
+def counts(reports: Iterable[OperatorReport]) -> Counter[str]:
     """Return how many verdicts there are of each status."""
-    found: dict[str, int] = {}
-    for report in reports:
-        for verdict in report.verdicts:
-            found[verdict.status] = found.get(verdict.status, 0) + 1
-    return found
+    return Counter(verdict.status for report in reports for verdict in report.verdicts)

@@ -32,6 +32,7 @@ import msgspec
 
 from opgen.io.lifetime import end_with, has_ended, kill_group, reap
 from opgen.verify.caller import Caller
+from opgen.verify.calls.learning import Learned
 from opgen.verify.domains import DomainsError
 from opgen.verify.memory.blocks import RESERVE, Memory
 from opgen.verify.memory.guard import Guard
@@ -49,7 +50,6 @@ from opgen.verify.runner.messages import (
     NOT_TESTED,
     Crash,
     Loaded,
-    Message,
     OperatorReport,
     Request,
     Shown,
@@ -61,64 +61,59 @@ from opgen.verify.subjects import Subject
 _COMPUTES = {"quick": 4.0, "default": 8.0, "thorough": 20.0}
 _WAITS = 60.0
 _SLOW = {"inductor": 240.0, "export": 120.0, "concurrent": 90.0, "gil": 60.0}
-_NOTE, _PLACE = 512, 1024
-# Where the last call is written, and how many bytes there are for it: more than any call takes that is drawn.
-_CALL, _MOST_OF_CALL = 4096, 1 << 22
+# Where a board has what is behind the note; there are more bytes for the last call than any takes that is drawn.
+_TICKS, _PLACE, _CALL, _MOST_OF_CALL = 512, 1024, 4096, 1 << 22
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # More memory than this, beyond what the process has, is refused.
 _MEMORY = 6 << 30
 
 
 class Board:
-    """Memory that a process and its parent share: a note of the guard, where the process stands, a count of calls, and the last one."""
+    """Memory that a process and its parent share: a note of the guard, a count of calls, where the process stands, and the last call."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _CALL + _MOST_OF_CALL)
-        self._view = memoryview(self._shared)
+        self.clear()
 
     def clear(self) -> None:
-        self._view[:_CALL] = bytes(_CALL)
-        self._view[_CALL : _CALL + 4] = bytes(4)
+        self._shared[:_PLACE] = bytes(_PLACE)
+        self._write(_PLACE, ("", "start", 0, ""))
+        self._write(_CALL, None)
 
     def address(self) -> int:
         return ctypes.addressof(ctypes.c_char.from_buffer(self._shared))
 
     def note(self) -> str:
-        return bytes(self._view[:_NOTE]).split(b"\0", 1)[0].decode(errors="replace")
+        return self._shared[:_TICKS].split(b"\0", 1)[0].decode(errors="replace")
 
-    def _put(self, at: int, text: bytes) -> None:
-        self._view[at : at + 4] = struct.pack("<I", len(text))
-        self._view[at + 4 : at + 4 + len(text)] = text
-
-    def _get(self, at: int) -> bytes:
-        (size,) = struct.unpack("<I", self._view[at : at + 4])
-        return bytes(self._view[at + 4 : at + 4 + size])
+    def _write(self, at: int, value: Any) -> None:
+        text = pickle.dumps(value)
+        self._shared[at : at + len(text)] = text
 
     def write_place(self, *parts: Any) -> None:
-        self._put(_NOTE, msgspec.json.encode(parts)[:_PLACE])
+        self._write(_PLACE, parts)
 
-    def place(self) -> list[Any]:
-        found: list[Any] = msgspec.json.decode(self._get(_NOTE) or b'["", "start", 0, ""]')
+    def place(self) -> tuple[str, str, int, str]:
+        """Return the operator, the stage, the number and the property."""
+        found: tuple[str, str, int, str] = pickle.loads(memoryview(self._shared)[_PLACE:])
         return found
 
     def remember(self, call: Mapping[str, Any]) -> None:
-        """Write the call that is made now."""
+        """Write the call that is made now; None if it is too large."""
         text = pickle.dumps(dict(call))
-        self._put(_CALL, text if len(text) <= _MOST_OF_CALL - 4 else b"")
+        text = text if len(text) <= _MOST_OF_CALL else pickle.dumps(None)
+        self._shared[_CALL : _CALL + len(text)] = text
 
     def call(self) -> dict[str, Any] | None:
         """Return the last call; None if there is none, or it is too large."""
-        text = self._get(_CALL)
-        return pickle.loads(text) if text else None
+        found: dict[str, Any] | None = pickle.loads(memoryview(self._shared)[_CALL:])
+        return found
 
     def tick(self) -> None:
-        at = _NOTE + 4 + _PLACE
-        (count,) = struct.unpack("<Q", self._view[at : at + 8])
-        self._view[at : at + 8] = struct.pack("<Q", count + 1)
+        struct.pack_into("<Q", self._shared, _TICKS, self.ticks() + 1)
 
     def ticks(self) -> int:
-        at = _NOTE + 4 + _PLACE
-        (count,) = struct.unpack("<Q", self._view[at : at + 8])
+        (count,) = struct.unpack_from("<Q", self._shared, _TICKS)
         return int(count)
 
 
@@ -137,11 +132,9 @@ class Worker:
         self.is_ready = False
         # The process that examines operators, which leads a group of processes; 0 if there is none.
         self.child = 0
-        # Of the group that is examined: reports by the names of operators, how processes have ended, and the operators that
-        # are done.
+        # Of the group that is examined: reports by the names of operators, and how processes have ended.
         self.reports: dict[str, OperatorReport] = {}
         self.crashes: list[Crash] = []
-        self.finished: set[str] = set()
         self.groups: dict[str, list[Subject]] = {}
         for subject in self.subjects:
             self.groups.setdefault(subject.group, []).append(subject)
@@ -151,8 +144,9 @@ class Worker:
 
     def _prepare(self) -> None:
         """Do once what each process would do: import what checks import on first use, which is most of PyTorch."""
-        modules = [name for p in self.properties for name in p.imports]
-        for name in dict.fromkeys(modules if self.backend.kind == "torch" else ()):
+        self.is_ready = True
+        properties = self.properties if self.backend.kind == "torch" else []
+        for name in dict.fromkeys(name for p in properties for name in p.imports):
             # A release that does not have it imports something else, later.
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
@@ -169,21 +163,23 @@ class Worker:
         """Verify all overloads of a group."""
         if not self.is_ready:
             self._prepare()
-            self.is_ready = True
         members = self.groups[group]
-        self.reports, self.crashes, self.finished = {}, [], set()
-        while left := [s for s in members if s.name not in self.finished]:
+        self.crashes = []
+        self.reports = {
+            s.name: OperatorReport(s.name, s.group, file=s.facts.file, line=s.facts.line)
+            for s in members
+        }
+        while left := [s for s in members if not self.reports[s.name].seconds]:
             ended = self._process(left)
             if ended is None:
                 break
             self.crashes.append(ended)
             if len(self.crashes) > (MOST_CRASHES + 1) * len(members) or not ended.operator:
                 break
-        for subject in members:
-            if subject.name not in self.finished:
-                report = OperatorReport(subject.name, subject.group)
-                self._complete(self.reports.setdefault(subject.name, report))
-        return [self.reports[s.name] for s in members]
+        for report in self.reports.values():
+            if not report.seconds:
+                self._complete(report)
+        return list(self.reports.values())
 
     def _complete(self, report: OperatorReport) -> None:
         """Say why the verdicts of an operator are not there: no process has come to its end."""
@@ -231,20 +227,22 @@ class Worker:
             _limit()
             out = os.fdopen(write, "wb", buffering=0)
 
-            def send(message: Message) -> None:
-                out.write(msgspec.json.encode(message) + b"\n")
+            def send(report: OperatorReport | None) -> None:
+                out.write(msgspec.json.encode(report) + b"\n")
 
-            board = self.board
+            board, request = self.board, self.request
             if self.guard is not None:
-                self.guard.watch(board.address(), _NOTE - 1, self.memory.pages)
+                self.guard.watch(board.address(), _TICKS - 1, self.memory.pages)
             caller = Caller(self.backend, self.memory, self.guard, board.tick, board.remember)
             caller.first = FirstCalls(caller, members, write).call
-            examination = Examination(caller, self.request, board.write_place, send)
+            known: dict[int, Learned] = {}
+            shared = (caller, request, self.properties, board.write_place, send, known)
             for subject in members:
-                known = self.reports.get(subject.name)
-                done = [v.property for v in known.verdicts] if known else []
-                examination.examine(subject, self.crashes, done)
-            send(Message())
+                crashes = [crash for crash in self.crashes if crash.operator == subject.name]
+                report = self.reports[subject.name]
+                Examination(*shared, subject, report, crashes).run()
+            # It has come to its end.
+            send(None)
             code = 0
         except BaseException:
             if os.environ.get("OPGEN_VERIFY_DEBUG"):
@@ -266,8 +264,10 @@ class Worker:
                 buffer += part
                 *lines, buffer = buffer.split(b"\n")
                 for line in lines:
-                    done = done or line == b"{}"
-                    self._take(msgspec.json.decode(line, type=Message))
+                    report = msgspec.json.decode(line, type=OperatorReport | None)
+                    done = done or report is None
+                    if report is not None:
+                        self.reports[report.name] = report
                 continue
             if has_ended(child) and not select.select([read], [], [], 0)[0]:
                 # What it has started may hold the other end of the pipe.
@@ -276,7 +276,7 @@ class Worker:
             if now != ticks:
                 ticks, since, computed = now, time.monotonic(), _computed(child)
                 continue
-            limit = _SLOW.get(str(self.board.place()[3]), 0.0)
+            limit = _SLOW.get(self.board.place()[3], 0.0)
             computes = max(_COMPUTES[self.request.mode], limit)
             if _computed(child) - computed > computes or time.monotonic() - since > max(
                 _WAITS, limit
@@ -287,25 +287,9 @@ class Worker:
         status = reap(child)
         if done and not kind:
             return None
-        operator, stage, number, property_ = self.board.place()
-        return Crash(
-            *(operator, stage, number, property_, kind or signal_name(status)),
-            *(self.board.note(), self.board.call()),
-        )
-
-    def _take(self, message: Message) -> None:
-        """Take a message. A report comes twice: at the beginning, and with the time it took at the end."""
-        known = self.reports.get(message.operator)
-        if report := message.report:
-            if known is not None:
-                report.verdicts = known.verdicts
-                report.seconds += known.seconds
-            self.reports[message.operator] = report
-            if report.seconds > 0:
-                self.finished.add(message.operator)
-        if known is not None and (verdict := message.verdict):
-            others = (v for v in known.verdicts if v.property != verdict.property)
-            known.verdicts = [*others, verdict]
+        place = self.board.place()
+        kind = kind or signal_name(status)
+        return Crash(*place, kind, self.board.note(), self.board.call())
 
 
 def _computed(process: int) -> float:
