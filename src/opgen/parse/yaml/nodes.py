@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.diagnostics.suggestions import shorten
-from opgen.parse.yaml.scalars import Char, scalar_chars
+from opgen.parse.yaml.scalars import character_ranges
 from opgen.parse.yaml.syntax_mistakes import find_syntax_mistake
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -87,21 +87,16 @@ class ScalarNode(Struct, frozen=True):
         begin = self.start + 1 if self.style in ("'", '"') else self.start
         if self.source.text.startswith(self.value, begin):
             return Span(self.source, begin + start, begin + end)
-        chars = self.source.remember(self.start, self._visible_chars)
-        return Span(self.source, *_source_range(chars, start, end)) if chars else self.whole_span
+        ranges = self.source.remember(self.start, self._ranges)
+        if not ranges:
+            return self.whole_span
+        if start < end:
+            return Span(self.source, ranges[start][0], ranges[end - 1][1])
+        point = ranges[start][0] if start < len(ranges) else ranges[-1][1]
+        return Span(self.source, point, point)
 
-    def _visible_chars(self) -> list[Char]:
-        """Return the characters that are not empty; none if their positions cannot be computed."""
-        chars = scalar_chars(self.source.text, self.start, self.end, self.style, self.value)
-        return [c for c in chars or () if c.text]
-
-
-def _source_range(chars: list[Char], start: int, end: int) -> tuple[int, int]:
-    """Return the source of the characters `start` to `end`; an empty range is the point before `start`."""
-    if start >= end:
-        point = chars[start].start if start < len(chars) else chars[-1].end
-        return point, point
-    return chars[start].start, chars[end - 1].end
+    def _ranges(self) -> list[tuple[int, int]]:
+        return character_ranges(self.source.text, self.start, self.end, self.style, self.value)
 
 
 class SequenceNode(Struct, frozen=True):
