@@ -137,8 +137,7 @@ def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Reg
             message = f"'{full_name}' has a kernel for {row.key} in Python, which stays there"
             problems.warn("W1164", message, None)
             continue
-        kernel = _kernel(name, row, span)
-        yield Implementation(namespace, name, row.key, kernel, span)
+        yield Implementation(namespace, name, row.key, _kernel(name, row, span), span)
 
 
 def _rows(dump: str) -> Iterator[_Row]:

@@ -337,8 +337,7 @@ def _dispatch_keys(place: CursorContext, key: Key) -> Iterator[Suggestion]:
     common = [one for name in _COMMON for one in keys if one.name == name]
     for one in dict.fromkeys((*common, *sorted(keys, key=lambda key: key.name))):
         if one.name not in present:
-            text = describe_dispatch_key(one)
-            yield Suggestion(one.name, Icon.EnumMember, text, f"{one.name}: ")
+            yield Suggestion(one.name, Icon.EnumMember, describe_dispatch_key(one), f"{one.name}: ")
 
 
 _COMMON = (

@@ -126,8 +126,7 @@ def operator_of(entry: Entry, known: Analysis | None) -> NativeFunction | None:
 def called_operator(word: Word, registry: Registry) -> NativeFunction | None:
     """Return an operator of the name of a function: of the entry's namespace, or of the one before the name."""
     name = SUFFIXES.sub("", word.text)
-    before = word.span.source.text[: word.span.start]
-    scope = re.search(r"(\w+)::$", before)
+    scope = re.search(r"(\w+)::$", word.span.source.text[: word.span.start])
     wanted = word.entry.namespace if scope is None else scope[1].replace("at", "aten", 1)
     functions = (f for f in registry.functions if str(cpp_name(f.func)) == name)
     return next((f for f in functions if scope is None or f.namespace == wanted), None)
@@ -138,8 +137,7 @@ def called_operator(word: Word, registry: Registry) -> NativeFunction | None:
 
 def new_items(_: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
     """Suggest the formulas of an operator, or the header of a file."""
-    text = "The formulas of an operator"
-    yield Suggestion("- name: ", Icon.Property, text, f"{dash}name: ")
+    yield Suggestion("- name: ", Icon.Property, "The formulas of an operator", f"{dash}name: ")
     for name, described in formula_words(HEADER).items() if is_header else ():
         yield Suggestion(f"- {name}: ", Icon.Property, described, f"{dash}{name}: ")
 

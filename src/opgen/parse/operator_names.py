@@ -152,8 +152,7 @@ def _rows(source: Source) -> Iterator[Mention]:
         if "::" in match[1]:
             yield Mention(match[1], False, Span(source, *match.span(1)))
         elif block >= 0 and blocks[block][1] != "_":
-            name = f"{blocks[block][1]}::{match[1]}"
-            yield Mention(name, False, Span(source, *match.span(1)))
+            yield Mention(f"{blocks[block][1]}::{match[1]}", False, Span(source, *match.span(1)))
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -91,8 +91,7 @@ def _arguments(listed: Excerpt, grammar: Grammar) -> Iterator[Node]:
         return
     for first, last in split_ranges(listed.masked[1:-1]):
         code, masked = listed.code[1 + first : 1 + last], listed.masked[1 + first : 1 + last]
-        single = Excerpt(listed.text, listed.start + 1 + first, code, masked)
-        yield _parse_argument(single, grammar)
+        yield _parse_argument(Excerpt(listed.text, listed.start + 1 + first, code, masked), grammar)
 
 
 def _parse_argument(single: Excerpt, grammar: Grammar) -> Node:

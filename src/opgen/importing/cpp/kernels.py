@@ -44,8 +44,7 @@ class KernelReader(Struct, frozen=True):
         if depth <= 0:
             return _unknown(whole)
         if inner is not None:
-            read = self._read(inner, whole, depth - 1)
-            return _cast(read, node.field("type"))
+            return _cast(self._read(inner, whole, depth - 1), node.field("type"))
         if node.type == "lambda_expression":
             signature = read_lambda(node)
             if signature is not None and signature.returns is None:
@@ -69,8 +68,7 @@ class KernelReader(Struct, frozen=True):
         name = function_name(called) if is_call and called is not None else None
         if name is None:
             return None
-        text = node.excerpt.text
-        found = self.functions.find(name, text, node.start)
+        found = self.functions.find(name, node.excerpt.text, node.start)
         types = set()
         for function in found:
             returns = function.signature.returns

@@ -274,8 +274,7 @@ class CppReader:
             use = self._use(text, name[0], name.start())
             if text.is_dead(name.start()) or use is None:
                 continue
-            code = text.code[use.start : use.end]
-            library = self._macros.find_library(code, text, use.start)
+            library = self._macros.find_library(text.code[use.start : use.end], text, use.start)
             brace = _next_brace(text, use.end)
             if library is None or brace is None:
                 span = text.span(use.start, name.end())
@@ -323,8 +322,7 @@ class CppReader:
             return None
         if _IDENTIFIER.fullmatch(expanded.text):
             return expanded.text
-        message = f"'{code}' is not a namespace"
-        self.reading.problems.warn("W1160", message, span)
+        self.reading.problems.warn("W1160", f"'{code}' is not a namespace", span)
         return None
 
     def _report_key(self, key: str, span: Span) -> None:
@@ -346,8 +344,7 @@ class CppReader:
             self._calls_left -= max(1, len(calls))
             if not calls:
                 self._other_use(block, use.start(), use.end(), depth)
-            registered = self._chain(block, calls)
-            self._add_statement(Statement(text, use.start(), end, registered))
+            self._add_statement(Statement(text, use.start(), end, self._chain(block, calls)))
         for start, stop, insert in self._pieces(block, depth):
             registrations = self.reading.registrations
             known = len(registrations)
@@ -545,8 +542,7 @@ class CppReader:
 
     def _impl(self, block: Block, call: Call) -> None:
         if not 2 <= len(call.arguments) <= 4:
-            message = "impl takes a name and a kernel"
-            self.reading.problems.warn("W1160", message, call.span)
+            self.reading.problems.warn("W1160", "impl takes a name and a kernel", call.span)
             return
         first = call.arguments[0]
         written = self._constants.find_string(first)
@@ -595,8 +591,7 @@ class CppReader:
             self.reading.problems.warn("W1176", message, call.arguments[1].span)
 
     def _report_string(self, argument: Node, what: str) -> None:
-        message = f"the {what} is known only at run time"
-        self.reading.problems.warn("W1160", message, argument.span)
+        self.reading.problems.warn("W1160", f"the {what} is known only at run time", argument.span)
 
     # Registrations in functions and macros
 
@@ -666,8 +661,7 @@ class CppReader:
             if closing is None:
                 message = f"'{match[0].strip()}' is not read"
                 hint = "register with TORCH_LIBRARY"
-                span = text.span(*match.span())
-                self.reading.problems.warn("W1160", message, span, hint=hint)
+                self.reading.problems.warn("W1160", message, text.span(*match.span()), hint=hint)
                 continue
             block = Block(text, "", None, "", match.start(), len(text.masked))
             grammar = self._constants.grammar
@@ -735,8 +729,7 @@ def _inside(text: CppText, opening: int) -> str:
 
 def _helpers(text: CppText) -> Iterator[_Helper]:
     for match in _HELPER.finditer(text.masked):
-        opening = text.masked.find("(", match.end(1))
-        closing = text.find_closing(opening)
+        closing = text.find_closing(text.masked.find("(", match.end(1)))
         brace = None if closing is None else _next_brace(text, closing + 1)
         end = None if brace is None else text.find_closing(brace)
         if brace is not None and end is not None and not text.is_dead(brace):

@@ -585,15 +585,13 @@ class _Structure(Struct):
                 self._open_scope(offset, start)
             else:
                 scope = None if self.current is None else self.current.scope
-                depth = len(self.open)
-                self.current = _OpenBracket(bracket, offset, self.current, scope, depth)
+                self.current = _OpenBracket(bracket, offset, self.current, scope, len(self.open))
 
     def _open_scope(self, offset: int, start: int) -> None:
         kind, name = _kind_and_name(self.masked, max(start, offset - _HEAD), offset)
         around = None if self.current is None else self.current.scope
         scope = Scope(offset, len(self.masked), kind, name, around)
-        opened = _OpenBracket("{", offset, self.current, scope, len(self.open))
-        self._enter(offset + 1, opened)
+        self._enter(offset + 1, _OpenBracket("{", offset, self.current, scope, len(self.open)))
 
     def _close(self, bracket: str, offset: int) -> None:
         """Close the innermost open `bracket`, and drop unclosed brackets inside it.

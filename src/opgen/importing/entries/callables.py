@@ -239,8 +239,7 @@ class Callables(Struct, frozen=True):
         header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
         if header is not None:
             # The name by which the registering file includes it has priority.
-            texts = (text, *self.texts.values())
-            include = include_name(header.text, texts, self.folder)
+            include = include_name(header.text, (text, *self.texts.values()), self.folder)
             return CallableFunction(full_name, include=include)
         first = next((f for f in plain if f.is_definition), (plain or list(functions))[0])
         if any(f.is_member for f in plain):
@@ -390,8 +389,7 @@ def _find_local(name: FunctionName, functions: Sequence[CppFunction]) -> _Uncall
     static = functions[0].local == "static"
     where = "static" if static else "in an unnamed namespace"
     hint = "drop 'static'" if static else "move it out of the unnamed namespace"
-    message = f"'{name}' is {where}: no other file can call it"
-    return _Uncallable("W1171", message, hint, functions)
+    return _Uncallable("W1171", f"'{name}' is {where}: no other file can call it", hint, functions)
 
 
 def _find_template(

@@ -71,8 +71,7 @@ class Inference(Struct, frozen=True):
             if function.instance and function.instance != "".join(kernel.name.template.split()):
                 continue
             signature = instantiate(function, kernel.name.template)
-            names = self.functions.names_of(function.text)
-            schema = self._infer(alone, signature, names)
+            schema = self._infer(alone, signature, self.functions.names_of(function.text))
             if schema is None:
                 return None
             schemas.setdefault(schema, function)

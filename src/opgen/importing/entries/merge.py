@@ -208,8 +208,7 @@ def _schema_as_read(definition: Definition, problems: Problems) -> str:
     schema = definition.schema
     if (number := _HEXADECIMAL.search(schema)) is not None:
         message = f"PyTorch reads the default {number[1]} as 0, and so does the entry"
-        hint = f"write {int(number[1], 16)}"
-        problems.warn("W1176", message, definition.span, hint=hint)
+        problems.warn("W1176", message, definition.span, hint=f"write {int(number[1], 16)}")
         schema = _HEXADECIMAL.sub("=0", schema)
     if _NONE.search(schema):
         message = "'None' is no result of an operator: the entry returns nothing"
@@ -244,8 +243,7 @@ def _define(entries: dict[str, Entry], definition: Definition, problems: Problem
         return
     entry.others.append(definition)
     message = f"'{full_name}' is also defined with another schema"
-    labels = [(entry.span, "the first one is used")]
-    problems.warn("W1167", message, definition.span, labels=labels)
+    problems.warn("W1167", message, definition.span, labels=[(entry.span, "the first one is used")])
 
 
 def _implement(entry: Entry, implementation: Implementation, problems: Problems) -> None:

@@ -220,12 +220,10 @@ class _ModuleReader(Struct):
             self._report(call, "the schema is known only at run time")
             return
         if schema is None:
-            mutates = call.keywords.get("mutates_args")
-            schema = self._infer(call, function, mutates, tags, operator)
+            schema = self._infer(call, function, call.keywords.get("mutates_args"), tags, operator)
         if schema is None:
             return
-        all_tags = tuple(dict.fromkeys((_ALWAYS_TAGGED, *tags)))
-        self._add(namespace, f"{name}{schema}", all_tags, call)
+        self._add(namespace, f"{name}{schema}", tuple(dict.fromkeys((_ALWAYS_TAGGED, *tags))), call)
         self._stays(call, "its kernel", operator)
 
     def _helper(self, call: _Call) -> None:
@@ -244,8 +242,7 @@ class _ModuleReader(Struct):
         schema = self._infer(call, function, arguments["mutates_args"], (), operator)
         if schema is None:
             return
-        tags = self._tags_of(arguments["tags"], call)
-        self._add(namespace, f"{name}{schema}", tags, call)
+        self._add(namespace, f"{name}{schema}", self._tags_of(arguments["tags"], call), call)
         key = self._string(arguments["dispatch_key"], call)
         kernel = "its kernel" if key is None else f"its kernel for {key}"
         self._stays(call, kernel, operator)
@@ -471,8 +468,7 @@ def _calls(module: PythonModule) -> Iterator[_Call]:
                 decorators.add(id(inner))
                 decorated = node.args[0] if node.args else None
                 name = decorated.id if isinstance(decorated, ast.Name) else ""
-                function = module.find_function(name, node.lineno)
-                yield _call(module, inner, around, function)
+                yield _call(module, inner, around, module.find_function(name, node.lineno))
             else:
                 yield _call(module, node, around, None)
 
@@ -481,8 +477,7 @@ def _call(module: PythonModule, node: ast.expr, around: Around, function: Functi
     if not isinstance(node, ast.Call):
         return _Call(module.dotted(node), node, (), {}, around, function)
     keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
-    name = module.dotted(node.func)
-    return _Call(name, node, tuple(node.args), keywords, around, function)
+    return _Call(module.dotted(node.func), node, tuple(node.args), keywords, around, function)
 
 
 def _library_of(module: PythonModule, node: ast.expr, around: Around) -> _PythonLibrary | None:

@@ -213,8 +213,7 @@ class _Reader(Struct, frozen=True):
     def _generic(self, node: ast.expr) -> str:
         """Return the name of a generic type without the module that has it."""
         name = self._name(node)
-        module = next((one for one in _MODULES if name.startswith(one)), "")
-        return name.removeprefix(module)
+        return name.removeprefix(next((one for one in _MODULES if name.startswith(one)), ""))
 
     def _subscript(self, generic: str, inner: ast.expr, depth: int) -> _Annotation:
         parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]

@@ -75,8 +75,7 @@ def find_bad_character(text: str) -> int | None:
 
 def clean(lines: Iterable[str]) -> str:
     """Return the lines without common indentation, blanks at their ends, and blank lines at both ends."""
-    text = "\n".join(_plain(line) for line in lines)
-    return textwrap.dedent(text).strip("\n")
+    return textwrap.dedent("\n".join(_plain(line) for line in lines)).strip("\n")
 
 
 def _plain(line: str) -> str:

@@ -381,8 +381,7 @@ class _EntryReader:
                 variants.add(Variant[word])
             else:
                 message = f"unknown variant '{shorten(word)}'"
-                span = node.part(start, end)
-                self._unknown("E0204", message, word, span, Variant.__members__)
+                self._unknown("E0204", message, word, node.part(start, end), Variant.__members__)
         return frozenset(variants)
 
     def _read_module(self, value: Node) -> str | None:
@@ -548,8 +547,7 @@ class _EntryReader:
             written = "::".join((*namespaces[:-1], name))
             message = f"write the namespace of '{shorten(node.value)}' without '::native'"
             fix = Edit(node.span, written) if node.span.text == node.value else None
-            hint = f"write '{shorten(written)}'"
-            self._error("E0225", message, node.span, hint=hint, fix=fix)
+            self._error("E0225", message, node.span, hint=f"write '{shorten(written)}'", fix=fix)
         elif name.startswith(RESERVED_PREFIX):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self._error("E0342", message, node.span)
@@ -644,8 +642,7 @@ class _EntryReader:
                 span = len(before.rstrip()), len(node.value) - len(after.lstrip())
                 self._add_replacement(replace, span, node)
             elif i + 1 < len(value.items):
-                message = "only the last item can be without ' -> '"
-                self._error("E0231", message, node.span)
+                self._error("E0231", "only the last item can be without ' -> '", node.span)
             else:
                 add = self._precomputed_arguments(node, 0, "")
         return Precompute(tuple(replace.items()), add) if value.items else None

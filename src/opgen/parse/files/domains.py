@@ -122,8 +122,7 @@ def _shapes(reader: ValueReader) -> dict[str, tuple[int | str, ...]]:
     found: dict[str, tuple[int | str, ...]] = {}
     for name, value in () if node is None else node.pairs:
         rule = "a shape is a list of numbers and letters"
-        items = reader.list_of(value, rule, rule, None)
-        sizes = tuple(map(_size, items))
+        sizes = tuple(map(_size, reader.list_of(value, rule, rule, None)))
         if problem := shape_problem(sizes):
             reader.diagnostics.error("E0853", problem, value.span)
             continue
@@ -209,8 +208,7 @@ def _as_number(node: Node) -> int | float | None:
     """Return the value of a number as YAML defines it: `0x1F`, `1_000`, `1:30`, `.inf`; None for anything else."""
     if not isinstance(node, ScalarNode) or node.kind not in ("int", "float"):
         return None
-    constructor = yaml.constructor.SafeConstructor()
-    construct = getattr(constructor, f"construct_yaml_{node.kind}")
+    construct = getattr(yaml.constructor.SafeConstructor(), f"construct_yaml_{node.kind}")
     try:
         number: int | float = construct(yaml.ScalarNode(node.kind, node.value))
     except (ValueError, IndexError, OverflowError):

@@ -380,8 +380,7 @@ class SchemaReader:
         pieces = list(self._at.pieces(start + 1, end - 1))
         if len(pieces) == 1 and not self._is_library:
             message = "a single return has no parentheses"
-            inner = text[slice(*pieces[0])]
-            self._at.report("E0322", message, start, end, replacement=inner)
+            self._at.report("E0322", message, start, end, replacement=text[slice(*pieces[0])])
             return None
         parsed = [self.returned(*piece) for piece in pieces]
         returns = tuple(value for value in parsed if value is not None)
@@ -391,8 +390,7 @@ class SchemaReader:
 
     def returned(self, start: int, end: int, *, is_only: bool = False) -> Return | None:
         """Parse one return. `is_only` is whether it is without parentheses."""
-        parse = partial(self._return, is_only=is_only)
-        return self._once(self._cache.returns, parse, start, end)
+        return self._once(self._cache.returns, partial(self._return, is_only=is_only), start, end)
 
     def _return(self, start: int, end: int, is_only: bool) -> Return | None:
         tokens = self._at.tokens(start, end)

@@ -259,8 +259,7 @@ def _inplace_returns_self(schema: FunctionSchema, at: SchemaText) -> None:
         return
     message = f"'{schema.name}' is in-place, so it returns self and nothing else"
     expected = f"Tensor({annotation})"
-    hint = f"write '{expected}'"
-    at.report("E0337", message, *_returns(schema), hint=hint, replacement=expected)
+    at.report("E0337", message, *_returns(schema), hint=f"write '{expected}'", replacement=expected)
 
 
 def _inplace_on_lists_returns_nothing(schema: FunctionSchema, at: SchemaText) -> None:
@@ -323,8 +322,7 @@ def _return(schema: FunctionSchema, value: Return, index: int) -> tuple[int, int
 
 
 def _returns(schema: FunctionSchema) -> tuple[int, int]:
-    text = str(schema)
-    return len(f"{schema.name}({schema.arguments}) -> "), len(text)
+    return len(f"{schema.name}({schema.arguments}) -> "), len(str(schema))
 
 
 # The suffix of the functional form of an operator that writes its arguments.
@@ -340,8 +338,7 @@ def check_order(positional: Sequence[tuple[Argument, int, int]], at: SchemaText)
         elif default is not None and not isinstance(argument.type, ListType):
             message = f"'{argument.name}' has no default, but an argument before it has one"
             hint = "give it a default, or put it first, or after '*'"
-            labels = [(*default, "has a default")]
-            at.report("E0326", message, start, end, labels=labels, hint=hint)
+            at.report("E0326", message, start, end, labels=[(*default, "has a default")], hint=hint)
 
 
 def check_returns(returns: Sequence[Return], start: int, end: int, at: SchemaText) -> None:

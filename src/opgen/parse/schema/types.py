@@ -155,8 +155,7 @@ class TypeReader:
         if not re.fullmatch("[0-9]+", size.text) or self._left[-3].text != "]":
             return None
         if size.text[0] == "0" or len(size.text) > _MAX_SIZE_DIGITS:
-            message = f"bad list size '{shorten(size.text)}'"
-            raise Wrong("E0314", message, size.start, size.end)
+            raise Wrong("E0314", f"bad list size '{shorten(size.text)}'", size.start, size.end)
         del self._left[-3:]
         return ListType(type_, int(size.text))
 

@@ -160,8 +160,7 @@ def value_end(node: Node) -> int:
 
 
 def _first_line(source: Source, start: int, end: int) -> Span:
-    text = source.text[start:end]
-    line = re.split(r"[\r\n]", text, maxsplit=1)[0].rstrip()
+    line = re.split(r"[\r\n]", source.text[start:end], maxsplit=1)[0].rstrip()
     return Span(source, start, start + len(line))
 
 
@@ -306,8 +305,7 @@ class _Composer(Struct):
                 if name in self.anchors
                 else f"alias '*{name}' without an anchor '&{name}' before it"
             )
-            span = self._span(event)
-            self.diagnostics.error("E0106", message, span)
+            self.diagnostics.error("E0106", message, self._span(event))
             return None
         node, size = anchored
         self._grow(event, size)

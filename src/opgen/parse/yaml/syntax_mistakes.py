@@ -101,8 +101,7 @@ def _tab(source: Source, number: int) -> SyntaxMistake | None:
     if "\t" not in blank:
         return None
     at, stop = blank.index("\t"), blank.rindex("\t") + 1
-    message = "a tab indents this line"
-    return SyntaxMistake(message, start + at, start + stop, "indent with spaces")
+    return SyntaxMistake("a tab indents this line", start + at, start + stop, "indent with spaces")
 
 
 def _comment(lines: _Lines, numbers: tuple[int, ...]) -> SyntaxMistake | None:
