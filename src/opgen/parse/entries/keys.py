@@ -50,9 +50,6 @@ class Kind(Enum):
     dispatch = auto()
     inner_loops = auto()
 
-    # Identity, computed in C: Enum's own __hash__ is a Python function.
-    __hash__ = object.__hash__
-
 
 class Users(Enum):
     """The operators that may have a key: all; all except with --strict-torchgen; those of libraries, likewise."""
