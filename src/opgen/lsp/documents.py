@@ -365,11 +365,13 @@ class Analyzer(Struct):
         inputs = self.documents.inputs(document)
         loop = asyncio.get_running_loop()
         try:
-            result = await loop.run_in_executor(self._pool, _analyze, document.text, inputs, stale)
+            result = await loop.run_in_executor(
+                self._pool, analyze, document.text, inputs, stale.is_set
+            )
         except Exception:
             _LOG.exception("the analysis of %s failed", document.path)
             return None
-        if stale.is_set() or result is None:
+        if stale.is_set():
             return None
         document.accept(result)
         return result
@@ -384,9 +386,3 @@ class Analyzer(Struct):
         for stale in self._running.values():
             stale.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _analyze(text: str, inputs: Inputs, stale: threading.Event) -> Analysis | None:
-    if stale.is_set():
-        return None
-    return analyze(text, inputs, stale.is_set)

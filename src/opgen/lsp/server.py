@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -33,12 +33,13 @@ from opgen.lsp.navigation import (
     KernelIndex,
     definitions_of,
     document_symbols,
+    entries_of,
     find_functions,
     find_references,
     hover_text,
     workspace_symbols,
 )
-from opgen.lsp.outline import Kind, Outline, Word, find_word
+from opgen.lsp.outline import Kind, Word, find_word
 from opgen.lsp.protocol import Positions, by_uri
 from opgen.pipeline.kernel_sources import Definition
 
@@ -365,18 +366,14 @@ def _word(server: Server, params: _AtPosition) -> tuple[Document, Word] | None:
 
 def _formulas_of(server: Server, document: Document, word: Word) -> list[Span]:
     """Return the names of an operator in files of formulas."""
-    return _names(server.documents.formulas_of(document), word)
-
-
-def _names(outlines: Iterable[Outline], word: Word) -> list[Span]:
-    return [e.name for o in outlines if (e := o.by_name.get(word.operator)) and e.name]
+    return entries_of(word, server.documents.formulas_of(document))
 
 
 async def _definitions_of_formulas(server: Server, document: Document, word: Word) -> list[Span]:
     """Return the entry of an operator, the schema of an argument, or the C++ of a function."""
     known = document.known or await server.analysis(document)
     if word.kind is Kind.operator:
-        return _names(server.documents.outlines(document)[1:], word)
+        return entries_of(word, server.documents.outlines(document)[1:])
     spans = [] if known is None else find_formula_definitions(word, known)
     if spans or word.kind is not Kind.formula:
         return spans
