@@ -19,8 +19,8 @@ from opgen.importing.common.registrations import (
     KernelKind,
     Problems,
     Registration,
+    find_schema,
 )
-from opgen.importing.common.schema_text import find_schema
 from opgen.io.lifetime import kill_group
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 

@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
-from opgen.parse.yaml.scalars import character_ranges
+from opgen.parse.yaml.nodes import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    character_ranges,
+    compose,
+)
 
 
 def read(text: str) -> Node:

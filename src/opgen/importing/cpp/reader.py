@@ -20,18 +20,18 @@ from opgen.importing.common.registrations import (
     Problems,
     Reading,
     Registration,
+    find_name,
 )
-from opgen.importing.common.schema_text import find_name
 from opgen.importing.cpp.constants import (
     Call,
     Constants,
+    KernelReader,
     canonical_key,
     read_brackets,
     read_chain,
 )
 from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Node
-from opgen.importing.cpp.kernels import KernelReader
 from opgen.importing.cpp.macros import (
     DEF,
     FRAGMENT,

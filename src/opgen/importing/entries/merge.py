@@ -21,8 +21,8 @@ from opgen.importing.common.registrations import (
     KernelKind,
     Problems,
     Registration,
+    parse_schema,
 )
-from opgen.importing.common.schema_text import parse_schema
 from opgen.importing.cpp.functions import CppFunction
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables

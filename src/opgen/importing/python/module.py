@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from opgen.diagnostics import Source, Span
-from opgen.importing.python.loops import unroll
-from opgen.importing.python.values import Value, evaluate
+from opgen.importing.python.values import Value, evaluate, unroll
 
 # The most steps from an expression to its value.
 _MAX_DEPTH = 12

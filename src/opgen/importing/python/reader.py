@@ -18,11 +18,11 @@ from opgen.importing.common.registrations import (
     Kernel,
     KernelKind,
     Reading,
+    find_name,
 )
-from opgen.importing.common.schema_text import find_name
-from opgen.importing.python.loops import CUSTOM_OPS, FAKE, HELPER, IN_PYTHON, META_KERNEL, METHODS
 from opgen.importing.python.module import Around, Function, PythonModule
 from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema, is_none
+from opgen.importing.python.values import CUSTOM_OPS, FAKE, HELPER, IN_PYTHON, META_KERNEL, METHODS
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 
 _LIBRARY = frozenset({"torch.library.Library", "torch.library._scoped_library"})
