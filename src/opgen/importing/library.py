@@ -70,7 +70,12 @@ def _list_operators(
         problems.diagnostics.error("E1163", message, None)
         return None
     finally:
-        _end(process)
+        # Also processes that the library started, which may keep its pipes open.
+        kill_group(process.pid)
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
     output = printed.decode("utf-8", "replace").splitlines()
     if process.returncode == 0 and output:
         listing: dict[str, Any] = json.loads(output[-1])
@@ -85,15 +90,6 @@ def _list_operators(
     message = f"{names} cannot be loaded: {reason}"
     problems.diagnostics.error("E1163", message, None, notes=lines[first + 1 :][:_MOST_LINES])
     return None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and those that the library started, which may keep its pipes open."""
-    kill_group(process.pid)
-    process.wait()
-    for pipe in (process.stdout, process.stderr):
-        if pipe is not None:
-            pipe.close()
 
 
 def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Registration]:

@@ -124,19 +124,15 @@ def build_outline(source: Source, namespace: str = ATEN) -> Outline:
         end = firsts[i + 1][0] if i + 1 < len(firsts) else len(lines)
         entry = _entry(source, lines, first, end, max(indent, len(margin) + 2), namespace)
         if i == 0 and entry.is_header:
-            namespace = _namespace(entry) or namespace
+            key = entry.key("namespace")
+            name = None if key is None else _NAME.match(key.value.text)
+            namespace = namespace if name is None else name.group(1)
         entries.append(entry)
     by_name: dict[str, Entry] = {}
     for entry in entries:
         if entry.name is not None:
             by_name.setdefault(entry.full_name, entry)
     return Outline(source, tuple(entries), by_name)
-
-
-def _namespace(head: Entry) -> str | None:
-    key = head.key("namespace")
-    name = None if key is None else _NAME.match(key.value.text)
-    return None if name is None else name.group(1)
 
 
 def _entry(
@@ -155,17 +151,13 @@ def _entry(
     last = first
     for i, (n, match) in enumerate(matches):
         stop = matches[i + 1][0] if i + 1 < len(matches) else end
-        final = max((k for k in range(n, stop) if _is_content(lines[k])), default=n)
+        final = max((k for k in range(n, stop) if lines[k].strip()[:1] not in ("", "#")), default=n)
         last = max(last, final)
         name = Span(source, starts[n] + match.start(1), starts[n] + match.end(1))
         value = Span(source, starts[n] + match.end(), starts[final] + len(lines[final]))
         keys.append(Key(match.group(1), n, stop, name, value))
     span = Span(source, starts[first] + indent - 2, starts[last] + len(lines[last]))
     return Entry(first, end, indent, tuple(keys), span, _name(keys), namespace)
-
-
-def _is_content(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
 def _name(keys: list[Key]) -> Span | None:

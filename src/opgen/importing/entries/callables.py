@@ -112,13 +112,9 @@ def instantiate(function: CppFunction, template: str) -> CppSignature:
     if not function.template or not template:
         return function.signature
     values = dict(zip(function.template_names, split_arguments(template[1:-1])))
-    return _substitute(function.signature, values)
-
-
-def _substitute(signature: CppSignature, values: Mapping[str, str]) -> CppSignature:
-    parameters = tuple(replace(p, type=_type(p.type, values)) for p in signature.parameters)
-    returns = None if signature.returns is None else _type(signature.returns, values)
-    return CppSignature(returns, parameters)
+    returns, given = function.signature.returns, function.signature.parameters
+    parameters = tuple(replace(p, type=_type(p.type, values)) for p in given)
+    return CppSignature(None if returns is None else _type(returns, values), parameters)
 
 
 def _type(type_: CppType, values: Mapping[str, str]) -> CppType:

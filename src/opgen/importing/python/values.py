@@ -284,7 +284,8 @@ class _Unroller(ast.NodeTransformer):
         for number, binding in enumerate(bindings):
             own = _Bound({**_own_names(node, number), **binding})
             iterations += [self.visit(own.visit(deepcopy(one))) for one in node.body]
-        return _flat([*iterations, *map(self.visit, node.orelse)])
+        visited = (*iterations, *map(self.visit, node.orelse))
+        return [one for some in visited for one in (some if isinstance(some, list) else [some])]
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.AST:
         generator, *others = node.generators
@@ -401,10 +402,3 @@ def _carries(body: Sequence[ast.AST], bound: Collection[str]) -> bool:
     return any(
         isinstance(node.ctx, ast.Load) and node.lineno <= first.get(node.id, -1) for node in names
     )
-
-
-def _flat(statements: Sequence[ast.stmt | list[ast.stmt]]) -> list[ast.stmt]:
-    flat: list[ast.stmt] = []
-    for one in statements:
-        flat += one if isinstance(one, list) else [one]
-    return flat

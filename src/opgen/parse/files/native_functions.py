@@ -143,7 +143,10 @@ def _default_namespaces(
             if report_other_kind(nodes[0].source, context.diagnostics):
                 namespaces.append(None)
                 continue
-            guess = guess or _guess(nodes[0])
+            # The name of the file if that is possible.
+            stem = PurePath(nodes[0].source.path).stem
+            is_possible = is_library_name(stem) and stem != "native_functions"
+            guess = guess or (stem if is_possible else "mylib")
             _report(nodes, guess, context)
         namespaces.append(namespace or guess or ATEN)
     return namespaces
@@ -184,12 +187,6 @@ def _schemas_without_namespace(entries: Iterable[Node]) -> Iterator[ScalarNode]:
         func = node.get("func") if isinstance(node, MappingNode) else None
         if isinstance(func, ScalarNode) and "::" not in func.value.partition("(")[0]:
             yield func
-
-
-def _guess(node: ScalarNode) -> str:
-    """Suggest a namespace: the name of the file if that is possible, else `mylib`."""
-    stem = PurePath(node.source.path).stem
-    return stem if is_library_name(stem) and stem != "native_functions" else "mylib"
 
 
 # The entries of a file that are looked at to recognise its kind.

@@ -440,17 +440,15 @@ class SchemaReader:
         """Report a type of C++ or Python. Return whether it is one."""
         text = self._at.text[start:end]
         foreign = foreign_type(text, is_return=is_return)
-        if foreign is None or not self._has_types(foreign.schema or ""):
+        if foreign is None:
+            return False
+        words = re.findall(r"[A-Za-z]\w*", foreign.schema or "")
+        if not self._is_library and not all(is_base_type(word, self._profile) for word in words):
             return False
         fix = foreign.schema if foreign.is_certain else None
         message = foreign.message(shorten(text))
         self._at.report("E0307", message, start, end, hint=foreign.hint, replacement=fix)
         return True
-
-    def _has_types(self, schema: str) -> bool:
-        """Return whether all base types of `schema` exist here."""
-        words = re.findall(r"[A-Za-z]\w*", schema)
-        return self._is_library or all(is_base_type(word, self._profile) for word in words)
 
 
 def _name_at(tokens: list[Token], is_library: bool) -> int:

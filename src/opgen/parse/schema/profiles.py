@@ -69,7 +69,14 @@ def arguments_in_roles(
 
 def _option_starts(keyword: Sequence[Argument]) -> list[int]:
     """Return each index where four consecutive arguments become one TensorOptions in C++."""
-    return [i for i in range(len(keyword) - 3) if _are_options(tuple(keyword[i : i + 4]))]
+    return [
+        i
+        for i in range(len(keyword) - 3)
+        if all(
+            a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
+            for a, (name, ty) in zip(keyword[i : i + 4], _OPTION_TYPES)
+        )
+    ]
 
 
 def _split_options(
@@ -82,13 +89,6 @@ def _split_options(
     first = starts[0]
     options = TensorOptionsArguments(*keyword[first : first + 4])
     return tuple(keyword[:first]), options, tuple(keyword[first + 4 :])
-
-
-def _are_options(arguments: tuple[Argument, ...]) -> bool:
-    return all(
-        a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
-        for a, (name, ty) in zip(arguments, _OPTION_TYPES)
-    )
 
 
 Rule = Callable[[FunctionSchema, SchemaText], None]
@@ -351,12 +351,6 @@ def check_returns(returns: Sequence[Return], start: int, end: int, at: SchemaTex
         at.report("E0325", message, start, end, hint=hint)
 
 
-def _are_optional(keyword: Sequence[Argument]) -> bool:
-    """Return whether the first tensor options, if there are any, are all optional, as in a TensorOptions."""
-    start = next(iter(_option_starts(keyword)), len(keyword))
-    return all(isinstance(a.type, OptionalType) for a in keyword[start : start + 4])
-
-
 def _distinct(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
     """Rename arguments so that all names differ: PyTorch's parser accepts two of one name."""
     names = {a.name for a in arguments}
@@ -383,7 +377,10 @@ def in_roles(
     positional, keyword = named[: len(positional)], named[len(positional) :]
     outs = _out_count(keyword, returns)
     plain = keyword[: len(keyword) - outs]
-    has_options = not outs and "options" not in {a.name for a in named} and _are_optional(plain)
+    # As in a TensorOptions, they are all optional.
+    start = next(iter(_option_starts(plain)), len(plain))
+    are_optional = all(isinstance(a.type, OptionalType) for a in plain[start : start + 4])
+    has_options = not outs and "options" not in {a.name for a in named} and are_optional
     return arguments_in_roles(positional, keyword, outs, has_options=has_options)
 
 

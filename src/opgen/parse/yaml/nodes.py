@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import yaml
 from msgspec import Struct, field
@@ -349,7 +349,7 @@ class _Composer(Struct):
         size = len(value) + _PART_SIZE * (1 + value.count(",") + value.count("\n"))
         self._grow(event, size)
         if len(value) > _MAX_SCALAR:
-            self._too_long(event)
+            self._stop(event, "E0913", f"a string of more than {_MAX_SCALAR:,} characters")
         start, end = self._offsets(event)
         tag = self._tag(event) if event.tag else ""
         node = ScalarNode(self.source, value, tag, event.style or "", start, end)
@@ -408,15 +408,12 @@ class _Composer(Struct):
                     message = "torchgen's loader does not accept '<<'"
                     self.diagnostics.error("E0114", message, key.span, hint=hint)
             elif (first := seen.setdefault(key.value, key)) is not key:
-                self._duplicate(first, key)
+                message = f"key '{shorten(key.value)}' is written twice"
+                labels = [(first.span, "first written here")]
+                self.diagnostics.error("E0103", message, key.span, labels=labels)
             else:
                 pairs.append((key, value))
         return tuple(pairs + self._merged(merges, seen)) if merges else tuple(pairs)
-
-    def _duplicate(self, first: ScalarNode, second: ScalarNode) -> None:
-        message = f"key '{shorten(second.value)}' is written twice"
-        span = second.span
-        self.diagnostics.error("E0103", message, span, labels=[(first.span, "first written here")])
 
     def _merged(
         self, merges: list[Node], seen: Mapping[str, ScalarNode]
@@ -444,16 +441,13 @@ class _Composer(Struct):
                 f"a list or mapping as {_COLLECTION_SIZE}",
                 "an alias counts as everything that it repeats",
             )
-            start, _ = self._offsets(event)
-            self.diagnostics.error(
-                "E0912", message, Span(self.source, start, start + 1), notes=notes
-            )
-            raise _TooLarge
+            self._stop(event, "E0912", message, notes)
 
-    def _too_long(self, event: yaml.ScalarEvent) -> None:
-        message = f"a string of more than {_MAX_SCALAR:,} characters"
+    def _stop(
+        self, event: yaml.Event, code: str, message: str, notes: tuple[str, ...] = ()
+    ) -> NoReturn:
         start, _ = self._offsets(event)
-        self.diagnostics.error("E0913", message, Span(self.source, start, start + 1))
+        self.diagnostics.error(code, message, Span(self.source, start, start + 1), notes=notes)
         raise _TooLarge
 
     def _too_deep(self, event: yaml.Event) -> None:
