@@ -12,12 +12,7 @@ from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics
 from opgen.lsp.documents import Analysis
-from opgen.lsp.navigation import (
-    kernel_names,
-    known_types,
-    library_types,
-    type_words,
-)
+from opgen.lsp.navigation import kernel_names, known_types, library_types, type_words
 from opgen.lsp.outline import Entry, Key, Outline
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS
 from opgen.model.native_function import FALLTHROUGH, PYTHON, UfuncKey, Variant

@@ -24,11 +24,7 @@ from opgen.lsp.documents import (
     is_schema_file,
     read_settings,
 )
-from opgen.lsp.formulas import (
-    describe_formula_word,
-    find_formula_definitions,
-    find_formula_word,
-)
+from opgen.lsp.formulas import describe_formula_word, find_formula_definitions, find_formula_word
 from opgen.lsp.navigation import (
     KernelIndex,
     definitions_of,

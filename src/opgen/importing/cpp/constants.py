@@ -310,7 +310,11 @@ class Constants(Struct, frozen=True):
                 value = node.field("value")
                 return None if value is None else self._string(value, depth)
             case "binary_expression":
-                return self._sum(node, depth)
+                operator = node.field("operator")
+                if operator is None or operator.type != "+":
+                    return None
+                sides = [node.field(side) for side in ("left", "right")]
+                return _join([None if one is None else self._string(one, depth) for one in sides])
             case "call_expression":
                 name, owner, arguments = callee(node)
                 value = owner if owner is not None else next(iter(arguments), None)
@@ -319,13 +323,6 @@ class Constants(Struct, frozen=True):
                 return self._string(value, depth)
             case _:
                 return None
-
-    def _sum(self, node: Node, depth: int) -> str | None:
-        operator = node.field("operator")
-        sides = [node.field(side) for side in ("left", "right")]
-        if operator is None or operator.type != "+":
-            return None
-        return _join([None if side is None else self._string(side, depth) for side in sides])
 
     # Keys
 

@@ -401,8 +401,8 @@ def _pieces(text: str) -> tuple[str, str, tuple[Directive, ...]]:
                 written = _COMMENT.sub(lambda m: m[1] or " ", _CONTINUED.sub(" ", piece))
                 begin = _HASH.match(written)
                 assert begin is not None
-                text_of = written[begin.end() :].strip()
-                directives.append(Directive(begin[1], text_of, match.start(), match.end()))
+                words = written[begin.end() :].strip()
+                directives.append(Directive(begin[1], words, match.start(), match.end()))
     code.append(text[position:])
     masked.append(text[position:])
     return _ascii("".join(code)), _ascii("".join(masked)), tuple(directives)

@@ -287,11 +287,7 @@ class Callables(Struct, frozen=True):
             is_error = problem.code.startswith("E")
             report = self.problems.diagnostics.error if is_error else self.problems.warn
             report(
-                problem.code,
-                str(problem),
-                kernel.span,
-                hint=problem.hint,
-                labels=problem.labels,
+                problem.code, str(problem), kernel.span, hint=problem.hint, labels=problem.labels
             )
             return None
 

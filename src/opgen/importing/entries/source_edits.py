@@ -8,12 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from opgen.diagnostics import Edit, Span
-from opgen.importing.common.registrations import (
-    Definition,
-    KernelKind,
-    Problems,
-    Registration,
-)
+from opgen.importing.common.registrations import Definition, KernelKind, Problems, Registration
 from opgen.importing.cpp.constants import Call
 from opgen.importing.cpp.macros import DEF
 from opgen.importing.cpp.reader import Block, Statement

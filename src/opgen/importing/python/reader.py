@@ -245,7 +245,9 @@ class _CallReader:
             library.namespace
             for module in self.modules
             for function in module.functions.get(HELPER, ())
-            for library in _own_libraries(module, function)
+            for node in ast.walk(function)
+            if isinstance(node, ast.Name)
+            for library in _libraries(module, node.id)
         }
         if len(namespaces) == 1:
             return namespaces.pop()
@@ -397,7 +399,8 @@ class _CallReader:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             # A function that only returns a library.
             function = self.module.find_function(node.func.id, node.lineno)
-            returned = [] if function is None else _returned(function)
+            inside = () if function is None else ast.walk(function)
+            returned = [n.value for n in inside if isinstance(n, ast.Return) and n.value]
             if len(returned) == 1 and isinstance(returned[0], ast.Call):
                 return _library_of(self.module, returned[0], self.around)
         if isinstance(node, ast.Name | ast.Attribute):
@@ -409,12 +412,8 @@ class _CallReader:
 
     def _imported_library(self, dotted: str) -> _PythonLibrary | None:
         """Return a library that another source creates and this one imports, `from pkg.lib import my_lib`."""
-        for module, name in self._elsewhere(dotted):
-            for assigned in module.assigned.get(name, ()):
-                library = _library_of(module, assigned.value, assigned.around)
-                if library is not None:
-                    return library
-        return None
+        elsewhere = self._elsewhere(dotted)
+        return next((one for place in elsewhere for one in _libraries(*place)), None)
 
     def _operator(self, node: ast.expr | None) -> str | None:
         """Return `ns::name` for a string, for `torch.ops.ns.name`, or for a result of custom_op; None for others."""
@@ -477,17 +476,9 @@ def _library_of(module: PythonModule, node: ast.expr, around: Around) -> _Python
     return _PythonLibrary(namespace, key or None)
 
 
-def _own_libraries(module: PythonModule, function: Function) -> Iterator[_PythonLibrary]:
-    """Yield the libraries of the module that a function uses."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name):
-            for assigned in module.assigned.get(node.id, ()):
-                library = _library_of(module, assigned.value, assigned.around)
-                if library is not None:
-                    yield library
-
-
-def _returned(function: Function) -> list[ast.expr]:
-    """Return the expressions that a function returns."""
-    returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
-    return [node.value for node in returns if node.value is not None]
+def _libraries(module: PythonModule, name: str) -> Iterator[_PythonLibrary]:
+    """Yield the libraries that are assigned to a name of a module."""
+    for assigned in module.assigned.get(name, ()):
+        library = _library_of(module, assigned.value, assigned.around)
+        if library is not None:
+            yield library

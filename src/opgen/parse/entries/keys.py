@@ -22,10 +22,7 @@ from msgspec import Struct
 from opgen.data import read_sections, table_rows
 from opgen.diagnostics.suggestions import meant, shorten
 from opgen.model.cpp_words import is_identifier
-from opgen.model.dispatch_key import (
-    STRUCTURED_DISPATCH_KEYS,
-    DispatchKey,
-)
+from opgen.model.dispatch_key import STRUCTURED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import AliasAnalysisKind, DeviceCheckType, EffectType
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 

@@ -163,15 +163,10 @@ def _replaced_arguments_exist(draft: Draft, f: NativeFunction) -> Iterator[Findi
             message = f"'{name}' is not an argument of '{f.func.name}' that can be replaced"
             hint = f"these can be: {', '.join(replaceable)}" if replaceable else None
             span = f.spans.value("precomputed")
-            yield Finding("E0233", message, _replaced(f, name, span), hint=hint)
-
-
-def _replaced(f: NativeFunction, name: str, value: Span) -> Span:
-    """Return the place in the `value` of `precomputed` where `name` is replaced; `value` if it is not found."""
-    start = value.source.text.find(f"{name} -> ", value.start)
-    if start < 0 or start > f.spans.entry.end:
-        return value
-    return Span(value.source, start, start + len(name))
+            start = span.source.text.find(f"{name} -> ", span.start)
+            if 0 <= start <= f.spans.entry.end:
+                span = Span(span.source, start, start + len(name))
+            yield Finding("E0233", message, span, hint=hint)
 
 
 def _no_table_with_manual_registration(draft: Draft, f: NativeFunction) -> Iterator[Finding]:

@@ -97,7 +97,11 @@ def _completed(f: NativeFunction, draft: Draft, above: Node | None) -> NativeFun
 
 
 def _kernels(f: NativeFunction, *, has_table: bool) -> Iterator[tuple[DispatchKey, Kernel]]:
-    structured_keys = _structured_keys(f)
+    structured_keys: Collection[DispatchKey] = ()
+    if f.structured:
+        # Without an out variant, one kernel may serve all backends.
+        others = () if f.func.kind() is SchemaKind.out else _EXPLICIT
+        structured_keys = (*STRUCTURED_DISPATCH_KEYS, *others)
     for key, kernel in f.dispatch:
         yield key, replace(kernel, structured=True) if key in structured_keys else kernel
     if not has_table and not f.part_of_structured_group:
@@ -105,15 +109,6 @@ def _kernels(f: NativeFunction, *, has_table: bool) -> Iterator[tuple[DispatchKe
     if f.ufunc_inner_loop:
         for key in UFUNC_DISPATCH_KEYS:
             yield key, Kernel(f"ufunc_{f.root_name}_{key}", None, structured=True)
-
-
-def _structured_keys(f: NativeFunction) -> Collection[DispatchKey]:
-    """Return the keys whose kernels are structured. Without an out variant, one kernel may serve all backends."""
-    if not f.structured:
-        return ()
-    if f.func.kind() is SchemaKind.out:
-        return STRUCTURED_DISPATCH_KEYS
-    return (*STRUCTURED_DISPATCH_KEYS, *_EXPLICIT)
 
 
 # All of PyTorch's own files since release 1.0 have this schema, and identify themselves by it.

@@ -167,7 +167,8 @@ class SchemaReader:
             hint = "as in 'scale(Tensor self, float factor) -> Tensor'"
             self._at.report("E0301", message, start, end, hint=hint)
             return None
-        closing = self._closing(opening, end)
+        closing = -1 if "'" in text or '"' in text else text.rfind(") -> ", opening, end)
+        closing = self._at.closing(opening) if closing < 0 else closing
         match = None if closing < 0 else _ARROW.match(text, closing + 1, end)
         arrow = text.rfind("->", opening, end) if match is None else match.end() - 2
         if match is None:
@@ -183,12 +184,6 @@ class SchemaReader:
             self._at.report("E0301", "there is nothing after '->'", arrow, end, hint=hint)
             return None
         return opening, closing, returns_at
-
-    def _closing(self, opening: int, end: int) -> int:
-        """Find the `)` of the argument list; -1 if there is none."""
-        text = self._at.text
-        usual = -1 if "'" in text or '"' in text else text.rfind(") -> ", opening, end)
-        return self._at.closing(opening) if usual < 0 else usual
 
     def is_exact(self, canonical: str) -> bool:
         """Return whether the text is `canonical`; report it if not."""
