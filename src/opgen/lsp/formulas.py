@@ -55,7 +55,10 @@ def find_formula_word(outline: Outline, offset: int) -> Word | None:
     if key is None or is_before_colon(outline, span):
         # Names of arguments may stand together before a colon, where the outline sees no key.
         owner = key or entry.key("name")
-        return None if owner is None else Word(_kind_of_key(entry, span), span, entry, owner)
+        is_table = span.text in KEYS and entry.key("dispatch") is not None
+        kind = Kind.dispatch_key if is_table else Kind.formula_key
+        kind = Kind.header_key if entry.is_header else kind
+        return None if owner is None else Word(kind, span, entry, owner)
     if entry.is_header:
         return None
     if key.name == "name":
@@ -64,12 +67,6 @@ def find_formula_word(outline: Outline, offset: int) -> Word | None:
             return Word(Kind.operator, name, entry, key)
         return Word(Kind.schema, span, entry, key)
     return Word(Kind.formula, span, entry, key)
-
-
-def _kind_of_key(entry: Entry, span: Span) -> Kind:
-    if entry.is_header:
-        return Kind.header_key
-    return Kind.dispatch_key if span.text in KEYS and entry.key("dispatch") else Kind.formula_key
 
 
 def _word_at(outline: Outline, offset: int) -> Span:

@@ -422,31 +422,24 @@ def _quick_fixes(
     if actions and len(fixable) > 1:
         new = protocol.once(document.source, fixable)
         edits = protocol.change(document.source, new, server.positions)
-        actions.append(
-            _action("Apply all certain fixes", types.CodeActionKind.QuickFix, document, edits)
-        )
+        kind = types.CodeActionKind.QuickFix
+        actions.append(_action("Apply all certain fixes", kind, document.uri, edits))
     return actions
 
 
 def _fix(server: Server, item: Diagnostic) -> types.CodeAction:
     assert item.fix is not None
     uri = server.uri_of(item.fix.span.source)
-    edits = [protocol.text_edit(item.fix, server.positions)]
+    edit = types.TextEdit(server.positions.range(item.fix.span), item.fix.replacement)
+    action = _action(protocol.title(item.fix), types.CodeActionKind.QuickFix, uri, [edit])
     own = by_uri([item], server.positions, server.uri_of, uri)
-    return types.CodeAction(
-        title=protocol.title(item.fix),
-        kind=types.CodeActionKind.QuickFix,
-        diagnostics=[one for group in own.values() for one in group],
-        is_preferred=True,
-        edit=types.WorkspaceEdit(changes={uri: edits}),
-    )
+    action.diagnostics = [one for group in own.values() for one in group]
+    action.is_preferred = True
+    return action
 
 
-def _action(
-    title: str, kind: str, document: Document, edits: list[types.TextEdit]
-) -> types.CodeAction:
-    edit = types.WorkspaceEdit(changes={document.uri: edits})
-    return types.CodeAction(title=title, kind=kind, edit=edit)
+def _action(title: str, kind: str, uri: str, edits: list[types.TextEdit]) -> types.CodeAction:
+    return types.CodeAction(title, kind=kind, edit=types.WorkspaceEdit(changes={uri: edits}))
 
 
 async def _fix_all(
@@ -455,7 +448,8 @@ async def _fix_all(
     if not any(item.fix for item in analysis.diagnostics):
         return []
     edits = await _rewrite(server, document, protocol.fixed_text)
-    return [_action("Apply all certain fixes", protocol.FIX_ALL, document, edits)] if edits else []
+    action = _action("Apply all certain fixes", protocol.FIX_ALL, document.uri, edits)
+    return [action] if edits else []
 
 
 async def _rewrite(
