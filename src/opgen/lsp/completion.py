@@ -283,7 +283,9 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
         case Kind.tags:
             yield from _tags(place, value)
         case Kind.class_name:
-            yield from _classes(place.known)
+            functions = () if place.registry is None else place.registry.functions
+            used = [f.structured_inherits for f in functions if f.structured_inherits]
+            yield from _listed(n for n, _ in Counter(["TensorIteratorBase", *used]).most_common())
         case _:
             return
     yield from _listed(sorted(texts))
@@ -396,11 +398,3 @@ def _tags(place: CursorContext, value: str) -> Iterator[Suggestion]:
     for tag in sorted(tags, key=lambda tag: tag.name):
         if tag.name not in present:
             yield Suggestion(tag.name, Icon.Keyword, " ".join(tag.desc.split()))
-
-
-def _classes(known: Analysis | None) -> Iterator[Suggestion]:
-    functions = () if known is None else known.registry.functions
-    used: Iterable[str] = (f.structured_inherits for f in functions if f.structured_inherits)
-    counts = Counter({"TensorIteratorBase": 1})
-    counts.update(used)
-    yield from _listed(name for name, _ in counts.most_common())

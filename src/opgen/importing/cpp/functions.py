@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import TypeVar
 
@@ -253,7 +254,6 @@ class Functions:
         self._grammar = grammar
         self._found: dict[str, tuple[CppFunction, ...]] = {}
         self._names: dict[CppText, Names] = {}
-        self._types: Mapping[str, CppType] | None = None
         self._includes = Includes(texts)
 
     def find(self, name: FunctionName, text: CppText, offset: int) -> tuple[CppFunction, ...]:
@@ -284,15 +284,14 @@ class Functions:
     def names_of(self, text: CppText) -> Names:
         """Return the `using` declarations of a file, and the aliases of types in all headers."""
         if text not in self._names:
-            self._names[text] = _read_names(text, self._grammar, self._header_types())
+            self._names[text] = _read_names(text, self._grammar, self._header_types)
         return self._names[text]
 
+    @cached_property
     def _header_types(self) -> Mapping[str, CppType]:
-        if self._types is None:
-            headers = [text for text in self._texts if text.source.path.endswith(HEADERS)]
-            read = (_read_names(text, self._grammar, {}) for text in headers)
-            self._types = dict(chain.from_iterable(names.types.items() for names in read))
-        return self._types
+        headers = [text for text in self._texts if text.source.path.endswith(HEADERS)]
+        read = (_read_names(text, self._grammar, {}) for text in headers)
+        return dict(chain.from_iterable(names.types.items() for names in read))
 
     # Where a name may be
 

@@ -406,14 +406,11 @@ class _CallReader:
         if isinstance(node, ast.Name | ast.Attribute):
             assigned = self.module.find_assigned(ast.unparse(node), self.around, self.node.lineno)
             if assigned is None:
-                return self._imported_library(self.module.dotted(node))
+                # Another source creates it, and this one imports it: `from pkg.lib import my_lib`.
+                elsewhere = self._elsewhere(self.module.dotted(node))
+                return next((one for place in elsewhere for one in _libraries(*place)), None)
             return _library_of(self.module, assigned.value, assigned.around)
         return _library_of(self.module, node, self.around)
-
-    def _imported_library(self, dotted: str) -> _PythonLibrary | None:
-        """Return a library that another source creates and this one imports, `from pkg.lib import my_lib`."""
-        elsewhere = self._elsewhere(dotted)
-        return next((one for place in elsewhere for one in _libraries(*place)), None)
 
     def _operator(self, node: ast.expr | None) -> str | None:
         """Return `ns::name` for a string, for `torch.ops.ns.name`, or for a result of custom_op; None for others."""

@@ -95,7 +95,11 @@ def _evaluate(node: ast.expr, find: Find, depth: int) -> Value:
             values = given if isinstance(given, list) else [given]
             return _template(inner(left), _PERCENT) % tuple(map(_plain, values))
         case ast.Subscript(value=owner, slice=key):
-            return _item(inner(owner), inner(key))
+            whole, place = inner(owner), inner(key)
+            if isinstance(whole, list) and isinstance(place, int) and place >= 0:
+                return whole[place]
+            if isinstance(whole, dict) and isinstance(place, str):
+                return whole[place]
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _METHODS_OF_STRINGS:
             text = _template(inner(owner), _BRACES) if name == "format" else inner(owner)
             words = {one.arg or "": _plain(inner(one.value)) for one in node.keywords}
@@ -152,14 +156,6 @@ def _sum(left: Value, right: Value) -> Value:
         return left + right
     if isinstance(left, list) and isinstance(right, list):
         return left + right
-    raise _Unknown
-
-
-def _item(owner: Value, key: Value) -> Value:
-    if isinstance(owner, list) and isinstance(key, int) and key >= 0:
-        return owner[key]
-    if isinstance(owner, dict) and isinstance(key, str):
-        return owner[key]
     raise _Unknown
 
 

@@ -98,8 +98,11 @@ class _EntryReader:
 
     def read(self) -> None:
         node = self.draft.spans.node
-        if node.get("func") is None and not self._has_misspelt_func(node):
-            self._error("E0202", "this entry has no 'func'", node.span)
+        if node.get("func") is None:
+            # A misspelt one is reported as an unknown key.
+            unknown = [self._advice(key) for key, _ in node.pairs if key.value not in KEYS]
+            if not any(advice is not None and advice.meant == "func" for advice in unknown):
+                self._error("E0202", "this entry has no 'func'", node.span)
         # `func` comes first: the operator's namespace decides which rules hold for the other keys.
         for key, value in sorted(node.pairs, key=lambda pair: pair[0].value != "func"):
             self._key = key.value
@@ -141,11 +144,6 @@ class _EntryReader:
             return True
         self._error("E0250", message, value.span, hint=hint)
         return False
-
-    def _has_misspelt_func(self, node: MappingNode) -> bool:
-        """Return whether an unknown key is probably a misspelt `func`; if so, report it."""
-        advice = (self._advice(key) for key, _ in node.pairs if key.value not in KEYS)
-        return any(one is not None and one.meant == "func" for one in advice)
 
     def _advice(self, key: ScalarNode) -> Advice | None:
         node = self.draft.spans.node

@@ -134,7 +134,11 @@ def _default_namespaces(
     namespaces: list[str | None] = []
     for file, nodes in zip(files, bare):
         namespace = file.header.namespace or default
-        if namespace is None and nodes and not _is_written_below(file):
+        items = file.root.items if file.root is not None else ()
+        mappings = (node for node in items if isinstance(node, MappingNode))
+        below = (node for node in mappings if node.get("namespace") is not None)
+        # If an entry or a later item sets the namespace, that is reported at its place.
+        if namespace is None and nodes and next(below, None) is None:
             if report_other_kind(nodes[0].source, context.diagnostics):
                 namespaces.append(None)
                 continue
@@ -145,14 +149,6 @@ def _default_namespaces(
             _report(nodes, guess, context)
         namespaces.append(namespace or guess or ATEN)
     return namespaces
-
-
-def _is_written_below(file: SchemaFile) -> bool:
-    """Return whether an entry or a later item sets the namespace, which is reported at that place."""
-    return any(
-        isinstance(node, MappingNode) and node.get("namespace") is not None
-        for node in (file.root.items if file.root is not None else ())
-    )
 
 
 def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> None:
