@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
 from opgen.diagnostics import Source, Span
 from opgen.importing.common.registrations import (
     Definition,
@@ -21,8 +19,8 @@ from opgen.importing.common.registrations import (
     KernelKind,
     Problems,
     Registration,
+    find_schema,
 )
-from opgen.importing.common.schema_text import find_schema
 from opgen.io.lifetime import kill_group
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 
@@ -39,12 +37,6 @@ _IN_PYTHON = re.compile(r"\.pyc?:\d+$|<[\w ]+>:\d+$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-class _Row(Struct, frozen=True):
-    key: str
-    place: str
-    is_fallthrough: bool
-
-
 def read_libraries(
     libraries: Sequence[str], namespaces: Sequence[str], problems: Problems
 ) -> list[Registration] | None:
@@ -55,10 +47,7 @@ def read_libraries(
     listing = _list_operators(libraries, namespaces, problems)
     if listing is None:
         return None
-    registrations: list[Registration] = []
-    for operator in listing["operators"]:
-        registrations += _registrations(operator, problems)
-    return registrations
+    return [one for operator in listing["operators"] for one in _registrations(operator, problems)]
 
 
 def _list_operators(
@@ -81,34 +70,26 @@ def _list_operators(
         problems.diagnostics.error("E1163", message, None)
         return None
     finally:
-        _end(process)
+        # Also processes that the library started, which may keep its pipes open.
+        kill_group(process.pid)
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
     output = printed.decode("utf-8", "replace").splitlines()
     if process.returncode == 0 and output:
         listing: dict[str, Any] = json.loads(output[-1])
         return listing
     lines = [line.rstrip() for line in errors.decode("utf-8", "replace").strip().splitlines()]
-    first = _first_of_exception(lines)
+    # The message of the last exception begins after its traceback.
+    traced = [i for i, line in enumerate(lines) if line.startswith("  ")]
+    after = traced[-1] + 1 if traced and traced[-1] + 1 < len(lines) else max(0, len(lines) - 1)
+    exceptions = [i for i, line in enumerate(lines) if _EXCEPTION.match(line)]
+    first = exceptions[-1] if exceptions else after
     reason = lines[first].strip() if lines else f"it ended with code {process.returncode}"
     message = f"{names} cannot be loaded: {reason}"
     problems.diagnostics.error("E1163", message, None, notes=lines[first + 1 :][:_MOST_LINES])
     return None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and those that the library started, which may keep its pipes open."""
-    kill_group(process.pid)
-    process.wait()
-    for pipe in (process.stdout, process.stderr):
-        if pipe is not None:
-            pipe.close()
-
-
-def _first_of_exception(lines: Sequence[str]) -> int:
-    """Return the number of the line with which the message of the last exception begins: after its traceback."""
-    traced = [i for i, line in enumerate(lines) if line.startswith("  ")]
-    after = traced[-1] + 1 if traced and traced[-1] + 1 < len(lines) else max(0, len(lines) - 1)
-    exceptions = [i for i, line in enumerate(lines) if _EXCEPTION.match(line)]
-    return exceptions[-1] if exceptions else after
 
 
 def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Registration]:
@@ -132,27 +113,19 @@ def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Reg
         alias_analysis=None if kind is None else AliasAnalysisKind[kind[1].lower()],
         fake_module=operator["fake_module"],
     )
-    for row in _rows(operator["dump"]):
-        if not row.is_fallthrough and _IN_PYTHON.search(row.place):
-            message = f"'{full_name}' has a kernel for {row.key} in Python, which stays there"
+    for line in operator["dump"].splitlines():
+        row = _ROW.fullmatch(line.strip())
+        # Of the kernels that PyTorch lists, those that were overridden are inactive.
+        if row is None or "(inactive)" in line:
+            continue
+        key = row["key"]
+        # The names of functions are unknown, so one is built from operator and key.
+        function = f"{name.replace('.', '_')}_{_CAMEL.sub('_', key).lower()}"
+        kernel = Kernel(KernelKind.function, function, span, FunctionName((), function))
+        if "fallthrough" in row["forms"].split():
+            kernel = Kernel(KernelKind.fallthrough, FALLTHROUGH, span)
+        elif _IN_PYTHON.search(row["place"]):
+            message = f"'{full_name}' has a kernel for {key} in Python, which stays there"
             problems.warn("W1164", message, None)
             continue
-        kernel = _kernel(name, row, span)
-        yield Implementation(namespace, name, row.key, kernel, span)
-
-
-def _rows(dump: str) -> Iterator[_Row]:
-    """Yield the kernels that PyTorch lists for an operator, without those that were overridden."""
-    for line in dump.splitlines():
-        match = _ROW.fullmatch(line.strip())
-        if match is not None and "(inactive)" not in line:
-            yield _Row(match["key"], match["place"], "fallthrough" in match["forms"].split())
-
-
-def _kernel(name: str, row: _Row, span: Span) -> Kernel:
-    """Return the kernel of a row. The names of functions are unknown, so one is built from operator and key."""
-    if row.is_fallthrough:
-        return Kernel(KernelKind.fallthrough, FALLTHROUGH, span)
-    key = _CAMEL.sub("_", row.key).lower()
-    function = f"{name.replace('.', '_')}_{key}"
-    return Kernel(KernelKind.function, function, span, FunctionName((), function))
+        yield Implementation(namespace, name, key, kernel, span)

@@ -12,12 +12,7 @@ from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics
 from opgen.lsp.documents import Analysis
-from opgen.lsp.navigation import (
-    kernel_names,
-    known_types,
-    library_types,
-    type_words,
-)
+from opgen.lsp.navigation import kernel_names, known_types, library_types, type_words
 from opgen.lsp.outline import Entry, Key, Outline
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS
 from opgen.model.native_function import FALLTHROUGH, PYTHON, UfuncKey, Variant
@@ -288,7 +283,9 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
         case Kind.tags:
             yield from _tags(place, value)
         case Kind.class_name:
-            yield from _classes(place.known)
+            functions = () if place.registry is None else place.registry.functions
+            used = [f.structured_inherits for f in functions if f.structured_inherits]
+            yield from _listed(n for n, _ in Counter(["TensorIteratorBase", *used]).most_common())
         case _:
             return
     yield from _listed(sorted(texts))
@@ -337,8 +334,7 @@ def _dispatch_keys(place: CursorContext, key: Key) -> Iterator[Suggestion]:
     common = [one for name in _COMMON for one in keys if one.name == name]
     for one in dict.fromkeys((*common, *sorted(keys, key=lambda key: key.name))):
         if one.name not in present:
-            text = describe_dispatch_key(one)
-            yield Suggestion(one.name, Icon.EnumMember, text, f"{one.name}: ")
+            yield Suggestion(one.name, Icon.EnumMember, describe_dispatch_key(one), f"{one.name}: ")
 
 
 _COMMON = (
@@ -402,11 +398,3 @@ def _tags(place: CursorContext, value: str) -> Iterator[Suggestion]:
     for tag in sorted(tags, key=lambda tag: tag.name):
         if tag.name not in present:
             yield Suggestion(tag.name, Icon.Keyword, " ".join(tag.desc.split()))
-
-
-def _classes(known: Analysis | None) -> Iterator[Suggestion]:
-    functions = () if known is None else known.registry.functions
-    used: Iterable[str] = (f.structured_inherits for f in functions if f.structured_inherits)
-    counts = Counter({"TensorIteratorBase": 1})
-    counts.update(used)
-    yield from _listed(name for name, _ in counts.most_common())

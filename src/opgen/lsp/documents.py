@@ -39,10 +39,10 @@ class Settings(Struct, frozen=True):
     folder. `delay` is in seconds. `options` are those of a run, by the names that `pipeline.inputs` lists.
     """
 
-    yaml: tuple[str, ...] = ()
+    yaml: tuple[str | Path, ...] = ()
     kernels: tuple[str, ...] = ()
     delay: float = 0.3
-    options: Mapping[str, Any] = {}
+    options: dict[str, Any] = {}
     # The file of the project's settings, if it has some.
     project: Path | None = None
 
@@ -65,34 +65,27 @@ class Settings(Struct, frozen=True):
         if project is None:
             return self
         values = project.values if path.name == DERIVATIVES_YAML else project.values_for((path,))
-        own = dict(self.options)
-        for name in ("derivatives", "include"):
-            own[name] = own.get(name) or tuple(map(str, values.get(name, ())))
-        for name in ("target", "torch", "namespace"):
-            own[name] = own.get(name) or values.get(name)
-        yaml = self.yaml or tuple(map(str, values.get("yaml", ())))
-        return replace(self, yaml=yaml, options=own, project=project.file)
+        own = {name: value for name, value in values.items() if name in OPTIONS} | self.options
+        return replace(
+            self, yaml=self.yaml or values.get("yaml", ()), options=own, project=project.file
+        )
 
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
         """Return the inputs for the schema file `document`. `overlay` replaces the contents of files."""
         together = self.together(root)
-        options: dict[str, Any] = {}
-        for name, option in OPTIONS.items():
-            value = self.options.get(name) or option.default
-            if option.form is Form.path and value is not None:
-                value = _absolute(root, value)
-            elif option.form is Form.paths:
-                value = tuple(_absolute(root, one) for one in value)
-            options[name] = value
+        options = dict(self.options)
+        for name, value in options.items():
+            if OPTIONS[name].form is Form.path:
+                options[name] = _absolute(root, value)
+            elif OPTIONS[name].form is Form.paths:
+                options[name] = tuple(_absolute(root, one) for one in value)
         yaml = together if document in together else (document,)
-        return Inputs(yaml, project=self.project, overlay=overlay, **options)
+        return Inputs(yaml=yaml, project=self.project, overlay=overlay, **options)
 
 
 def read_settings(value: object) -> Settings:
     """Read settings from JSON. Values of the wrong type are ignored."""
-    if not isinstance(value, Mapping):
-        return Settings()
-    own = value.get("opgen", value)
+    own = value.get("opgen", value) if isinstance(value, Mapping) else None
     if not isinstance(own, Mapping):
         return Settings()
     delay = own.get("delay")
@@ -127,7 +120,7 @@ def _strings(section: Mapping[Any, Any], name: str) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str) and item and "\0" not in item)
 
 
-def _absolute(root: Path | None, name: str) -> Path:
+def _absolute(root: Path | None, name: str | Path) -> Path:
     return Path(name) if root is None else root / name
 
 
@@ -372,11 +365,13 @@ class Analyzer(Struct):
         inputs = self.documents.inputs(document)
         loop = asyncio.get_running_loop()
         try:
-            result = await loop.run_in_executor(self._pool, _analyze, document.text, inputs, stale)
+            result = await loop.run_in_executor(
+                self._pool, analyze, document.text, inputs, stale.is_set
+            )
         except Exception:
             _LOG.exception("the analysis of %s failed", document.path)
             return None
-        if stale.is_set() or result is None:
+        if stale.is_set():
             return None
         document.accept(result)
         return result
@@ -391,9 +386,3 @@ class Analyzer(Struct):
         for stale in self._running.values():
             stale.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _analyze(text: str, inputs: Inputs, stale: threading.Event) -> Analysis | None:
-    if stale.is_set():
-        return None
-    return analyze(text, inputs, stale.is_set)

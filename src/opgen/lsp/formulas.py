@@ -55,7 +55,10 @@ def find_formula_word(outline: Outline, offset: int) -> Word | None:
     if key is None or is_before_colon(outline, span):
         # Names of arguments may stand together before a colon, where the outline sees no key.
         owner = key or entry.key("name")
-        return None if owner is None else Word(_kind_of_key(entry, span), span, entry, owner)
+        is_table = span.text in KEYS and entry.key("dispatch") is not None
+        kind = Kind.dispatch_key if is_table else Kind.formula_key
+        kind = Kind.header_key if entry.is_header else kind
+        return None if owner is None else Word(kind, span, entry, owner)
     if entry.is_header:
         return None
     if key.name == "name":
@@ -64,12 +67,6 @@ def find_formula_word(outline: Outline, offset: int) -> Word | None:
             return Word(Kind.operator, name, entry, key)
         return Word(Kind.schema, span, entry, key)
     return Word(Kind.formula, span, entry, key)
-
-
-def _kind_of_key(entry: Entry, span: Span) -> Kind:
-    if entry.is_header:
-        return Kind.header_key
-    return Kind.dispatch_key if span.text in KEYS and entry.key("dispatch") else Kind.formula_key
 
 
 def _word_at(outline: Outline, offset: int) -> Span:
@@ -126,8 +123,7 @@ def operator_of(entry: Entry, known: Analysis | None) -> NativeFunction | None:
 def called_operator(word: Word, registry: Registry) -> NativeFunction | None:
     """Return an operator of the name of a function: of the entry's namespace, or of the one before the name."""
     name = SUFFIXES.sub("", word.text)
-    before = word.span.source.text[: word.span.start]
-    scope = re.search(r"(\w+)::$", before)
+    scope = re.search(r"(\w+)::$", word.span.source.text[: word.span.start])
     wanted = word.entry.namespace if scope is None else scope[1].replace("at", "aten", 1)
     functions = (f for f in registry.functions if str(cpp_name(f.func)) == name)
     return next((f for f in functions if scope is None or f.namespace == wanted), None)
@@ -138,8 +134,7 @@ def called_operator(word: Word, registry: Registry) -> NativeFunction | None:
 
 def new_items(_: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
     """Suggest the formulas of an operator, or the header of a file."""
-    text = "The formulas of an operator"
-    yield Suggestion("- name: ", Icon.Property, text, f"{dash}name: ")
+    yield Suggestion("- name: ", Icon.Property, "The formulas of an operator", f"{dash}name: ")
     for name, described in formula_words(HEADER).items() if is_header else ():
         yield Suggestion(f"- {name}: ", Icon.Property, described, f"{dash}{name}: ")
 

@@ -21,7 +21,7 @@ from opgen.importing.cpp.grammar import Grammar
 from opgen.importing.cpp.text import read_cpp
 from opgen.io.manifest import MANIFEST
 from opgen.lsp.documents import Analysis
-from opgen.lsp.outline import Entry, Key, Kind, Outline, Word
+from opgen.lsp.outline import Entry, Kind, Outline, Word
 from opgen.lsp.protocol import Positions
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.types import BaseTy
@@ -91,7 +91,11 @@ def hover_text(word: Word, known: Analysis | None) -> str | None:
                 return None
             return f"**{word.text}**: {describe_dispatch_key(dispatch_key)}"
         case Kind.tag:
-            return _tag(word.text, known)
+            tags = () if known is None else read_tags(known.inputs, Diagnostics()).tags
+            texts = (
+                f"**{t.name}**: {' '.join(t.desc.split())}" for t in tags if t.name == word.text
+            )
+            return next(texts, None)
         case Kind.fallthrough:
             return f"**{word.text}**: {FALLTHROUGH_DESCRIPTION}"
         case Kind.header_key:
@@ -111,13 +115,6 @@ def _operator(name: str, known: Analysis | None) -> str | None:
     return queries.summarize(known.registry, known.inputs, function)
 
 
-def _tag(name: str, known: Analysis | None) -> str | None:
-    if known is None:
-        return None
-    tags = read_tags(known.inputs, Diagnostics()).tags
-    return next((f"**{name}**: {' '.join(t.desc.split())}" for t in tags if t.name == name), None)
-
-
 _NAME = re.compile(r"[A-Za-z_][\w.:]*")
 
 
@@ -131,8 +128,13 @@ def definitions_of(
     if word.kind is not Kind.operator:
         return []
     if word.key.name != "func":
-        return [e.name for o in outlines if (e := o.by_name.get(word.operator)) and e.name]
+        return entries_of(word, outlines)
     return own_cpp(word.entry, definitions)
+
+
+def entries_of(word: Word, outlines: Iterable[Outline]) -> list[Span]:
+    """Return the names of an operator in its entries."""
+    return [e.name for o in outlines if (e := o.by_name.get(word.operator)) and e.name]
 
 
 def own_cpp(entry: Entry, definitions: Iterable[Definition]) -> list[Span]:
@@ -195,17 +197,13 @@ def _mentions(outline: Outline, full_name: str) -> Iterator[Span]:
     for entry in outline.entries:
         for name in ("structured_delegate", "autogen"):
             key = entry.key(name)
-            for span in () if key is None else _names(key):
-                text = span.text if "::" in span.text else f"{entry.namespace}::{span.text}"
+            if key is None:
+                continue
+            for match in _NAME.finditer(key.value.text.split("#", 1)[0]):
+                text = match[0] if "::" in match[0] else f"{entry.namespace}::{match[0]}"
                 if text == full_name:
-                    yield span
-
-
-def _names(key: Key) -> Iterator[Span]:
-    text = key.value.text.split("#", 1)[0]
-    for name in _NAME.finditer(text):
-        start = key.value.start
-        yield Span(key.value.source, start + name.start(), start + name.end())
+                    start = key.value.start
+                    yield Span(outline.source, start + match.start(), start + match.end())
 
 
 # The most results of a search.
@@ -228,7 +226,11 @@ def document_symbols(outline: Outline, positions: Positions) -> list[types.Docum
                 kind=types.SymbolKind.Function,
                 range=positions.range(entry.span),
                 selection_range=positions.range(entry.name),
-                children=_kernels(entry, positions),
+                children=[
+                    types.DocumentSymbol(kernel.text, types.SymbolKind.Method, place, place)
+                    for kernel in kernel_names(entry)
+                    for place in (positions.range(kernel),)
+                ],
             )
             for entry in outline.entries
             if entry.name is not None
@@ -250,15 +252,6 @@ def workspace_symbols(
     return [
         types.WorkspaceSymbol(location(span), name, types.SymbolKind.Function)
         for name, span in names[:_MAX_RESULTS]
-    ]
-
-
-def _kernels(entry: Entry, positions: Positions) -> list[types.DocumentSymbol]:
-    return [
-        types.DocumentSymbol(
-            span.text, types.SymbolKind.Method, positions.range(span), positions.range(span)
-        )
-        for span in kernel_names(entry)
     ]
 
 

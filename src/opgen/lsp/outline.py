@@ -124,7 +124,9 @@ def build_outline(source: Source, namespace: str = ATEN) -> Outline:
         end = firsts[i + 1][0] if i + 1 < len(firsts) else len(lines)
         entry = _entry(source, lines, first, end, max(indent, len(margin) + 2), namespace)
         if i == 0 and entry.is_header:
-            namespace = _namespace(entry) or namespace
+            key = entry.key("namespace")
+            name = None if key is None else _NAME.match(key.value.text)
+            namespace = namespace if name is None else name.group(1)
         entries.append(entry)
     by_name: dict[str, Entry] = {}
     for entry in entries:
@@ -133,49 +135,29 @@ def build_outline(source: Source, namespace: str = ATEN) -> Outline:
     return Outline(source, tuple(entries), by_name)
 
 
-def _namespace(head: Entry) -> str | None:
-    key = head.key("namespace")
-    name = None if key is None else _NAME.match(key.value.text)
-    return None if name is None else name.group(1)
-
-
 def _entry(
     source: Source, lines: list[str], first: int, end: int, indent: int, namespace: str
 ) -> Entry:
     starts = source.line_starts()
-    matches = []
-    for n in range(first, end):
-        line = lines[n]
-        if n > first and line[:indent].strip():
-            continue
-        match = _KEY.match(line, indent)
-        if match:
-            matches.append((n, match))
+    inside = (n for n in range(first, end) if n == first or not lines[n][:indent].strip())
+    matches = [(n, match) for n in inside if (match := _KEY.match(lines[n], indent))]
     keys = []
     last = first
     for i, (n, match) in enumerate(matches):
         stop = matches[i + 1][0] if i + 1 < len(matches) else end
-        final = max((k for k in range(n, stop) if _is_content(lines[k])), default=n)
+        final = max((k for k in range(n, stop) if lines[k].strip()[:1] not in ("", "#")), default=n)
         last = max(last, final)
-        name = Span(source, starts[n] + match.start(1), starts[n] + match.end(1))
+        place = Span(source, starts[n] + match.start(1), starts[n] + match.end(1))
         value = Span(source, starts[n] + match.end(), starts[final] + len(lines[final]))
-        keys.append(Key(match.group(1), n, stop, name, value))
+        keys.append(Key(match.group(1), n, stop, place, value))
     span = Span(source, starts[first] + indent - 2, starts[last] + len(lines[last]))
-    return Entry(first, end, indent, tuple(keys), span, _name(keys), namespace)
-
-
-def _is_content(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
-
-
-def _name(keys: list[Key]) -> Span | None:
     # An entry of operators, or of formulas.
-    func = next((key for key in keys if key.name in ("func", "name")), None)
-    name = None if func is None else _NAME.match(func.value.text)
-    if func is None or name is None:
-        return None
-    start = func.value.start
-    return Span(func.span.source, start + name.start(1), start + name.end(1))
+    named = next((key.value for key in keys if key.name in ("func", "name")), None)
+    match = None if named is None else _NAME.match(named.text)
+    name = None
+    if named is not None and match is not None:
+        name = Span(source, named.start + match.start(1), named.start + match.end(1))
+    return Entry(first, end, indent, tuple(keys), span, name, namespace)
 
 
 _DELEGATES = ("structured_delegate", "autogen")

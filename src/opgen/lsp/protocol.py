@@ -8,18 +8,13 @@ from pathlib import Path
 from lsprotocol import types
 from msgspec import Struct
 from msgspec.structs import replace
+from pygls.workspace import PositionCodec
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit, Severity, Source, Span
 from opgen.diagnostics.suggestions import shorten
 from opgen.edits import apply_edits, fix_all, format_all
 from opgen.pipeline import checking, loading
 from opgen.pipeline.inputs import Inputs, Overlay
-
-_BYTES = {
-    types.PositionEncodingKind.Utf8: ("utf-8", 1),
-    types.PositionEncodingKind.Utf16: ("utf-16-le", 2),
-    types.PositionEncodingKind.Utf32: ("utf-32-le", 4),
-}
 
 
 class Positions(Struct, frozen=True):
@@ -52,8 +47,7 @@ class Positions(Struct, frozen=True):
     def _units(self, text: str) -> int:
         if text.isascii():
             return len(text)
-        codec, size = _BYTES[self.encoding]
-        return len(text.encode(codec, "surrogatepass")) // size
+        return int(PositionCodec(self.encoding).client_num_units(text))
 
     def _characters(self, line: str, units: int) -> int:
         if line.isascii():
@@ -127,10 +121,6 @@ def title(edit: Edit) -> str:
     if not old:
         return f"Insert '{new}'"
     return f"Replace '{old}' by '{new}'" if new else f"Remove '{old}'"
-
-
-def text_edit(edit: Edit, positions: Positions) -> types.TextEdit:
-    return types.TextEdit(positions.range(edit.span), edit.replacement)
 
 
 def once(source: Source, diagnostics: Iterable[Diagnostic]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -24,21 +24,18 @@ from opgen.lsp.documents import (
     is_schema_file,
     read_settings,
 )
-from opgen.lsp.formulas import (
-    describe_formula_word,
-    find_formula_definitions,
-    find_formula_word,
-)
+from opgen.lsp.formulas import describe_formula_word, find_formula_definitions, find_formula_word
 from opgen.lsp.navigation import (
     KernelIndex,
     definitions_of,
     document_symbols,
+    entries_of,
     find_functions,
     find_references,
     hover_text,
     workspace_symbols,
 )
-from opgen.lsp.outline import Kind, Outline, Word, find_word
+from opgen.lsp.outline import Kind, Word, find_word
 from opgen.lsp.protocol import Positions, by_uri
 from opgen.pipeline.kernel_sources import Definition
 
@@ -365,18 +362,14 @@ def _word(server: Server, params: _AtPosition) -> tuple[Document, Word] | None:
 
 def _formulas_of(server: Server, document: Document, word: Word) -> list[Span]:
     """Return the names of an operator in files of formulas."""
-    return _names(server.documents.formulas_of(document), word)
-
-
-def _names(outlines: Iterable[Outline], word: Word) -> list[Span]:
-    return [e.name for o in outlines if (e := o.by_name.get(word.operator)) and e.name]
+    return entries_of(word, server.documents.formulas_of(document))
 
 
 async def _definitions_of_formulas(server: Server, document: Document, word: Word) -> list[Span]:
     """Return the entry of an operator, the schema of an argument, or the C++ of a function."""
     known = document.known or await server.analysis(document)
     if word.kind is Kind.operator:
-        return _names(server.documents.outlines(document)[1:], word)
+        return entries_of(word, server.documents.outlines(document)[1:])
     spans = [] if known is None else find_formula_definitions(word, known)
     if spans or word.kind is not Kind.formula:
         return spans
@@ -429,31 +422,24 @@ def _quick_fixes(
     if actions and len(fixable) > 1:
         new = protocol.once(document.source, fixable)
         edits = protocol.change(document.source, new, server.positions)
-        actions.append(
-            _action("Apply all certain fixes", types.CodeActionKind.QuickFix, document, edits)
-        )
+        kind = types.CodeActionKind.QuickFix
+        actions.append(_action("Apply all certain fixes", kind, document.uri, edits))
     return actions
 
 
 def _fix(server: Server, item: Diagnostic) -> types.CodeAction:
     assert item.fix is not None
     uri = server.uri_of(item.fix.span.source)
-    edits = [protocol.text_edit(item.fix, server.positions)]
+    edit = types.TextEdit(server.positions.range(item.fix.span), item.fix.replacement)
+    action = _action(protocol.title(item.fix), types.CodeActionKind.QuickFix, uri, [edit])
     own = by_uri([item], server.positions, server.uri_of, uri)
-    return types.CodeAction(
-        title=protocol.title(item.fix),
-        kind=types.CodeActionKind.QuickFix,
-        diagnostics=[one for group in own.values() for one in group],
-        is_preferred=True,
-        edit=types.WorkspaceEdit(changes={uri: edits}),
-    )
+    action.diagnostics = [one for group in own.values() for one in group]
+    action.is_preferred = True
+    return action
 
 
-def _action(
-    title: str, kind: str, document: Document, edits: list[types.TextEdit]
-) -> types.CodeAction:
-    edit = types.WorkspaceEdit(changes={document.uri: edits})
-    return types.CodeAction(title=title, kind=kind, edit=edit)
+def _action(title: str, kind: str, uri: str, edits: list[types.TextEdit]) -> types.CodeAction:
+    return types.CodeAction(title, kind=kind, edit=types.WorkspaceEdit(changes={uri: edits}))
 
 
 async def _fix_all(
@@ -462,7 +448,8 @@ async def _fix_all(
     if not any(item.fix for item in analysis.diagnostics):
         return []
     edits = await _rewrite(server, document, protocol.fixed_text)
-    return [_action("Apply all certain fixes", protocol.FIX_ALL, document, edits)] if edits else []
+    action = _action("Apply all certain fixes", protocol.FIX_ALL, document.uri, edits)
+    return [action] if edits else []
 
 
 async def _rewrite(

@@ -3,12 +3,7 @@
 from opgen.parse.entries.comments import Allow, read_allows
 from opgen.parse.files.backend import parse_backend
 from opgen.parse.files.derivatives import parse_derivatives
-from opgen.parse.files.native_functions import (
-    Parsed,
-    builtin_tags,
-    parse_entries,
-    parse_tags,
-)
+from opgen.parse.files.native_functions import Parsed, builtin_tags, parse_entries, parse_tags
 from opgen.parse.files.selective import parse_selective
 from opgen.parse.schema.grammar import SchemaCache, parse_function_schema
 from opgen.parse.yaml.nodes import decode_source

@@ -37,38 +37,28 @@ def parse_operator_list(source: Source) -> tuple[ListedOperator, ...]:
     one (`aten::add.Tensor`, `add.Tensor` or `aten.add.Tensor`), optionally followed by the number of calls; `#` begins
     a comment.
     """
+    graph = [(_full_name(*m.groups()), 1, m.span()) for m in _IN_A_GRAPH.finditer(source.text)]
     operators: dict[str, ListedOperator] = {}
-    is_graph = _IN_A_GRAPH.search(source.text) is not None
-    for operator in _read_graph(source) if is_graph else _read_lines(source):
-        first = operators.get(operator.name, operator)
-        calls = operator.calls + (0 if first is operator else first.calls)
-        operators[operator.name] = ListedOperator(operator.name, calls, first.span)
+    for name, calls, place in graph or _lines(source.text):
+        first = operators.get(name, ListedOperator(name, 0, Span(source, *place)))
+        operators[name] = ListedOperator(name, first.calls + calls, first.span)
     return tuple(operators.values())
 
 
-def _read_graph(source: Source) -> Iterator[ListedOperator]:
-    for match in _IN_A_GRAPH.finditer(source.text):
-        yield ListedOperator(_full_name(*match.groups()), 1, Span(source, *match.span()))
-
-
-def _read_lines(source: Source) -> Iterator[ListedOperator]:
+def _lines(text: str) -> Iterator[tuple[str, int, tuple[int, int]]]:
+    """Yield the full name of the operator in each line, the number of calls, and the place of the name."""
     position = 0
-    for line in source.text.splitlines(keepends=True):
+    for line in text.splitlines(keepends=True):
         words = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
         match = _LINE.match(words, len(words) - len(words.lstrip()))
         if match is not None:
             name, calls = match.groups()
-            span = Span(source, position + match.start(1), position + match.end(1))
-            yield ListedOperator(_name(name), 1 if calls is None else int(calls), span)
+            dotted = _DOTTED.fullmatch(name)
+            if "::" not in name:
+                name = f"aten::{name}" if dotted is None else _full_name(*dotted.groups())
+            place = position + match.start(1), position + match.end(1)
+            yield name, 1 if calls is None else int(calls), place
         position += len(line)
-
-
-def _name(text: str) -> str:
-    """Return the full name, `aten::add.Tensor`, of an operator in any of the three spellings."""
-    if "::" in text:
-        return text
-    dotted = _DOTTED.fullmatch(text)
-    return f"aten::{text}" if dotted is None else _full_name(*dotted.groups())
 
 
 def _full_name(namespace: str, name: str, overload: str) -> str:
@@ -100,7 +90,7 @@ def parse_registrations(source: Source) -> tuple[Mention, ...]:
     overload: registrations always say which.
     """
     if _BLOCK.search(source.text) is None:
-        return _first_of_each(_qualified(source, any_overload=False))
+        return _first_of_each(_mentions(source, _QUALIFIED, any_overload=False))
     return _first_of_each(_rows(source))
 
 
@@ -110,40 +100,25 @@ def parse_trace(source: Source) -> tuple[Mention, ...]:
     `source` is a graph, a profile (text or JSON), or one name per line. Profilers do not print overloads: a name
     without one may stand for any.
     """
-    return _first_of_each((*_qualified(source, any_overload=True), *_attributes(source)))
+    return _first_of_each((*_mentions(source, _QUALIFIED), *_mentions(source, _ATTRIBUTE)))
 
 
-def _qualified(source: Source, *, any_overload: bool) -> Iterator[Mention]:
-    for match in _QUALIFIED.finditer(source.text):
+def _mentions(
+    source: Source, pattern: re.Pattern[str], *, any_overload: bool = True
+) -> Iterator[Mention]:
+    """Yield the operators that match. In a graph, `default` is the overload without a name."""
+    for match in pattern.finditer(source.text):
         namespace, name, overload = match.groups()
-        yield _mention(source, match, namespace, name, overload, any_overload)
-
-
-def _attributes(source: Source) -> Iterator[Mention]:
-    """Yield the operators of a graph. `default` is the overload without a name."""
-    for match in _ATTRIBUTE.finditer(source.text):
-        namespace, name, overload = match.groups()
-        if overload == "default":
-            yield _mention(source, match, namespace, name, None, False)
-        else:
-            yield _mention(source, match, namespace, name, overload, True)
-
-
-def _mention(
-    source: Source,
-    match: re.Match[str],
-    namespace: str,
-    name: str,
-    overload: str | None,
-    any_overload: bool,
-) -> Mention:
-    full_name = f"{namespace}::{name}" if overload is None else f"{namespace}::{name}.{overload}"
-    return Mention(full_name, any_overload and overload is None, Span(source, *match.span()))
+        full_name = f"{namespace}::{name}"
+        if overload is not None and (overload != "default" or pattern is _QUALIFIED):
+            full_name += f".{overload}"
+        yield Mention(full_name, any_overload and overload is None, Span(source, *match.span()))
 
 
 def _rows(source: Source) -> Iterator[Mention]:
     """Yield the operator of each row. A name without a namespace is in that of the block before it."""
-    text = _COMMENT.sub(_blank, source.text)
+    # A comment becomes spaces, so that offsets stay the same. String literals are kept.
+    text = _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else " " * len(m[0]), source.text)
     blocks = [(match.start(), match[1]) for match in _BLOCK.finditer(text)]
     block = -1
     for match in _ROW.finditer(text):
@@ -152,13 +127,7 @@ def _rows(source: Source) -> Iterator[Mention]:
         if "::" in match[1]:
             yield Mention(match[1], False, Span(source, *match.span(1)))
         elif block >= 0 and blocks[block][1] != "_":
-            name = f"{blocks[block][1]}::{match[1]}"
-            yield Mention(name, False, Span(source, *match.span(1)))
-
-
-def _blank(match: re.Match[str]) -> str:
-    """Replace a comment by spaces, so that offsets stay the same. String literals are kept."""
-    return match[0] if match[0].startswith('"') else " " * len(match[0])
+            yield Mention(f"{blocks[block][1]}::{match[1]}", False, Span(source, *match.span(1)))
 
 
 def _first_of_each(mentions: Iterator[Mention] | tuple[Mention, ...]) -> tuple[Mention, ...]:

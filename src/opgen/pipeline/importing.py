@@ -31,8 +31,7 @@ from opgen.importing.cpp.grammar import Grammar
 from opgen.importing.cpp.macros import read_macros
 from opgen.importing.cpp.reader import CppReader, find_classes
 from opgen.importing.cpp.text import CppText, read_cpp
-from opgen.importing.entries.callables import Callables
-from opgen.importing.entries.inference import Inference
+from opgen.importing.entries.callables import Callables, Inference
 from opgen.importing.entries.merge import (
     CustomClass,
     Entry,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.importing.common.schema_text import find_name, find_schema
+from opgen.importing.common.registrations import find_name, find_schema
 
 SPELLINGS = [
     ("f(Tensor x)->Tensor", "f(Tensor x) -> Tensor"),

@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
-from opgen.parse.yaml.scalars import scalar_chars
+from opgen.parse.yaml.nodes import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    character_ranges,
+    compose,
+)
 
 
 def read(text: str) -> Node:
@@ -153,13 +159,13 @@ def test_every_character_of_a_scalar_is_found(value: str, style: str | None, wid
     found = node.items[0]
     assert isinstance(found, ScalarNode)
     assert found.value == value
-    chars = scalar_chars(text, found.start, found.end, found.style, value)
-    if chars is None:
+    ranges = character_ranges(text, found.start, found.end, found.style, value)
+    if not ranges:
         # A block of blank lines has no text that shows its indentation.
         assert not value.strip()
         return
-    assert "".join(c.text for c in chars) == value
-    for char in chars:
-        assert found.start <= char.start <= char.end <= found.end
-        if not char.text.isspace() and found.style != '"' and char.text != "'":
-            assert text[char.start : char.end] == char.text
+    assert len(ranges) == len(value)
+    for character, (start, end) in zip(value, ranges):
+        assert found.start <= start <= end <= found.end
+        if not character.isspace() and found.style != '"' and character != "'":
+            assert text[start:end] == character

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from opgen.diagnostics import Located, Span
 from opgen.importing.common.registrations import (
@@ -252,7 +254,6 @@ class Functions:
         self._grammar = grammar
         self._found: dict[str, tuple[CppFunction, ...]] = {}
         self._names: dict[CppText, Names] = {}
-        self._types: Mapping[str, CppType] | None = None
         self._includes = Includes(texts)
 
     def find(self, name: FunctionName, text: CppText, offset: int) -> tuple[CppFunction, ...]:
@@ -283,15 +284,14 @@ class Functions:
     def names_of(self, text: CppText) -> Names:
         """Return the `using` declarations of a file, and the aliases of types in all headers."""
         if text not in self._names:
-            self._names[text] = _read_names(text, self._grammar, self._header_types())
+            self._names[text] = _read_names(text, self._grammar, self._header_types)
         return self._names[text]
 
+    @cached_property
     def _header_types(self) -> Mapping[str, CppType]:
-        if self._types is None:
-            headers = [text for text in self._texts if text.source.path.endswith(HEADERS)]
-            read = (_read_names(text, self._grammar, {}) for text in headers)
-            self._types = dict(chain.from_iterable(names.types.items() for names in read))
-        return self._types
+        headers = [text for text in self._texts if text.source.path.endswith(HEADERS)]
+        read = (_read_names(text, self._grammar, {}) for text in headers)
+        return dict(chain.from_iterable(names.types.items() for names in read))
 
     # Where a name may be
 
@@ -337,43 +337,29 @@ class Functions:
             return None
         source = excerpt(text, _head_start(text, start), tail.start(1))
         root = self._grammar.parse_declaration(source)
-        declaration = None if root is None else _declaration(root, base)
-        if declaration is None:
+        span = text.span(start, start + len(base))
+        found = None if root is None else _declaration(root, base, text, span)
+        if found is None:
             return None
         is_member = any(one.kind == "class" for one in around)
         is_unnamed = any(one.kind == "namespace" and not one.name for one in around)
-        is_static = declaration.is_static and not is_member
-        return CppFunction(
-            path=(*_namespaces(scope), *declaration.qualifiers, base),
-            signature=declaration.signature,
-            text=text,
-            span=text.span(start, start + len(base)),
+        return replace(
+            found,
+            path=(*_namespaces(scope), *found.path),
             is_definition=tail[1] == "{",
-            local="unnamed" if is_unnamed else "static" if is_static else "",
+            local="unnamed" if is_unnamed else "" if is_member else found.local,
             is_member=is_member,
-            template=declaration.template,
-            template_names=declaration.template_names,
-            instance=declaration.instance,
         )
 
 
-class _Declaration(Struct, frozen=True):
-    signature: CppSignature
-    qualifiers: tuple[str, ...]
-    is_static: bool
-    template: str
-    template_names: tuple[str, ...]
-    instance: str
-
-
-def _declaration(node: Node, base: str) -> _Declaration | None:
-    """Return the declaration in a parsed text if it is one of a function named `base`."""
+def _declaration(node: Node, base: str, text: CppText, span: Span) -> CppFunction | None:
+    """Return the function named `base` in a parsed declaration, without what is around it; None if it is another."""
     template: Node | None = None
     for _ in range(_MAX_NESTING):
         if node.has_error:
             return None
         if node.type in ("declaration", "template_instantiation"):
-            return _declared_function(node, base, template)
+            return _declared_function(node, base, template, text, span)
         if node.type == "template_declaration":
             template = node.field("parameters")
         elif node.type not in ("translation_unit", "linkage_specification"):
@@ -391,7 +377,9 @@ _INNER = frozenset(
 _MAX_NESTING = 6
 
 
-def _declared_function(node: Node, base: str, template: Node | None) -> _Declaration | None:
+def _declared_function(
+    node: Node, base: str, template: Node | None, text: CppText, span: Span
+) -> CppFunction | None:
     function = find_function(node)
     name = None if function is None else function.field("declarator")
     signature = None if function is None else _understood(_read_signature, node, function)
@@ -400,13 +388,18 @@ def _declared_function(node: Node, base: str, template: Node | None) -> _Declara
     found = function_name(name)
     if found is None or found.base != base:
         return None
-    qualifiers = tuple(_without_arguments(part) for part in found.qualifiers)
     storage = {c.code for c in node.children if c.type == "storage_class_specifier"}
     is_instance = node.type == "template_instantiation"
-    instance = "".join(found.template.split()) if is_instance else ""
-    parameters = "" if template is None else template.code
-    names = () if template is None else tuple(map(_template_name, template.named))
-    return _Declaration(signature, qualifiers, "static" in storage, parameters, names, instance)
+    return CppFunction(
+        (*map(_without_arguments, found.qualifiers), base),
+        signature,
+        text,
+        span,
+        local="static" if "static" in storage else "",
+        template="" if template is None else template.code,
+        template_names=() if template is None else tuple(map(_template_name, template.named)),
+        instance="".join(found.template.split()) if is_instance else "",
+    )
 
 
 def _template_name(parameter: Node) -> str:

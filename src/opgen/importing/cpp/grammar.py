@@ -115,7 +115,7 @@ class Grammar:
 
     def parse_declaration(self, excerpt: Excerpt) -> Node | None:
         """Parse a declaration outside of functions, without its `;`. None as for `parse_call`."""
-        plain = _BRACED_DEFAULT.sub(_with_zero, excerpt.code)
+        plain = _BRACED_DEFAULT.sub(lambda m: m[1] + "0".ljust(len(m[2])), excerpt.code)
         return self._parse(replace(excerpt, code=plain), b"", b";\n")
 
     def _parse(self, excerpt: Excerpt, before: bytes, after: bytes) -> Node | None:
@@ -134,10 +134,6 @@ class Grammar:
             return None
         root, shift = tree.root_node, excerpt.start - len(before)
         return Node(excerpt, root.start_byte + shift, root.end_byte + shift, root)
-
-
-def _with_zero(match: re.Match[str]) -> str:
-    return match[1] + "0".ljust(len(match[2]))
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -351,12 +351,8 @@ def split_ranges(code: str) -> list[tuple[int, int]]:
             commas.append(mark.start())
     if len(commas) == 1 and not code.strip():
         return []
-    return [_strip(code, a + 1, b) for a, b in zip(commas, [*commas[1:], len(code)])]
-
-
-def _strip(code: str, start: int, end: int) -> tuple[int, int]:
-    part = code[start:end]
-    return end - len(part.lstrip()), start + len(part.rstrip())
+    bounds = [(a + 1, b) for a, b in zip(commas, [*commas[1:], len(code)])]
+    return [(b - len(code[a:b].lstrip()), a + len(code[a:b].rstrip())) for a, b in bounds]
 
 
 def is_library_macro(name: str) -> bool:

@@ -20,18 +20,18 @@ from opgen.importing.common.registrations import (
     Problems,
     Reading,
     Registration,
+    find_name,
 )
-from opgen.importing.common.schema_text import find_name
 from opgen.importing.cpp.constants import (
     Call,
     Constants,
+    KernelReader,
     canonical_key,
     read_brackets,
     read_chain,
 )
 from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Node
-from opgen.importing.cpp.kernels import KernelReader
 from opgen.importing.cpp.macros import (
     DEF,
     FRAGMENT,
@@ -190,7 +190,10 @@ class CppReader:
     def finish(self) -> None:
         """Report functions that register, but that no source calls with a library."""
         for helper in self._helpers:
-            if id(helper) not in self._called and _registers(helper):
+            if id(helper) in self._called:
+                continue
+            calls = rf"\b{re.escape(helper.variable)}\s*(?:\.|->)\s*(?:def|impl)\s*\("
+            if re.compile(calls).search(helper.text.masked, helper.start, helper.end):
                 message = f"no given source calls '{helper.name}' with a library"
                 hint = "also pass the source that does"
                 self.reading.problems.warn("W1160", message, helper.span, hint=hint)
@@ -201,13 +204,12 @@ class CppReader:
         """Read the functions of PYBIND11_MODULE blocks as operators with inferred schemas; others are not read."""
         for text in self._texts:
             for head in _PYBIND11.finditer(text.masked):
-                closing = text.find_closing(head.end() - 1)
-                brace = None if closing is None else _next_brace(text, closing + 1)
-                end = None if brace is None else text.find_closing(brace)
-                if closing is None or brace is None or end is None or text.is_dead(head.start()):
+                body = _body(text, head.end() - 1)
+                if body is None or text.is_dead(head.start()):
                     continue
+                closing, start, end = body
                 span = text.span(head.start(), closing + 1)
-                written = [a.strip() for a in split_arguments(text.code[head.end() : closing])]
+                written = split_arguments(text.code[head.end() : closing])
                 namespace = self._namespace_of(text, written[0], span)
                 if namespace is not None and len(written) > 1:
                     self.reading.problems.warn(
@@ -216,7 +218,7 @@ class CppReader:
                         span,
                         hint=f"call them as torch.ops.{namespace}.f",
                     )
-                    self._functions_of(Block(text, namespace, None, written[1], brace + 1, end))
+                    self._functions_of(Block(text, namespace, None, written[1], start, end))
 
     def _functions_of(self, block: Block) -> None:
         """Read `m.def("f", &f, "what it does", py::arg("x"), py::arg("n") = 3)`."""
@@ -274,8 +276,7 @@ class CppReader:
             use = self._use(text, name[0], name.start())
             if text.is_dead(name.start()) or use is None:
                 continue
-            code = text.code[use.start : use.end]
-            library = self._macros.find_library(code, text, use.start)
+            library = self._macros.find_library(text.code[use.start : use.end], text, use.start)
             brace = _next_brace(text, use.end)
             if library is None or brace is None:
                 span = text.span(use.start, name.end())
@@ -323,8 +324,7 @@ class CppReader:
             return None
         if _IDENTIFIER.fullmatch(expanded.text):
             return expanded.text
-        message = f"'{code}' is not a namespace"
-        self.reading.problems.warn("W1160", message, span)
+        self.reading.problems.warn("W1160", f"'{code}' is not a namespace", span)
         return None
 
     def _report_key(self, key: str, span: Span) -> None:
@@ -346,8 +346,7 @@ class CppReader:
             self._calls_left -= max(1, len(calls))
             if not calls:
                 self._other_use(block, use.start(), use.end(), depth)
-            registered = self._chain(block, calls)
-            self._add_statement(Statement(text, use.start(), end, registered))
+            self._add_statement(Statement(text, use.start(), end, self._chain(block, calls)))
         for start, stop, insert in self._pieces(block, depth):
             registrations = self.reading.registrations
             known = len(registrations)
@@ -545,8 +544,7 @@ class CppReader:
 
     def _impl(self, block: Block, call: Call) -> None:
         if not 2 <= len(call.arguments) <= 4:
-            message = "impl takes a name and a kernel"
-            self.reading.problems.warn("W1160", message, call.span)
+            self.reading.problems.warn("W1160", "impl takes a name and a kernel", call.span)
             return
         first = call.arguments[0]
         written = self._constants.find_string(first)
@@ -595,8 +593,7 @@ class CppReader:
             self.reading.problems.warn("W1176", message, call.arguments[1].span)
 
     def _report_string(self, argument: Node, what: str) -> None:
-        message = f"the {what} is known only at run time"
-        self.reading.problems.warn("W1160", message, argument.span)
+        self.reading.problems.warn("W1160", f"the {what} is known only at run time", argument.span)
 
     # Registrations in functions and macros
 
@@ -666,8 +663,7 @@ class CppReader:
             if closing is None:
                 message = f"'{match[0].strip()}' is not read"
                 hint = "register with TORCH_LIBRARY"
-                span = text.span(*match.span())
-                self.reading.problems.warn("W1160", message, span, hint=hint)
+                self.reading.problems.warn("W1160", message, text.span(*match.span()), hint=hint)
                 continue
             block = Block(text, "", None, "", match.start(), len(text.masked))
             grammar = self._constants.grammar
@@ -717,7 +713,8 @@ def find_classes(texts: Iterable[CppText]) -> dict[str, str]:
     classes: dict[str, str] = {}
     for text in texts:
         for match in _CLASS.finditer(text.masked):
-            arguments = [a.strip() for a in split_arguments(_inside(text, match.end() - 1))]
+            closing = text.find_closing(match.end() - 1)
+            arguments = split_arguments(text.code[match.end() : closing or match.end()])
             names = [a[1:-1] for a in arguments[:2] if a[:1] == a[-1:] == '"']
             if len(names) == 2:
                 last = match[1].rpartition("::")[2].strip()
@@ -728,30 +725,25 @@ def find_classes(texts: Iterable[CppText]) -> dict[str, str]:
 _CLASS = re.compile(r"\bclass_\s*<\s*([\w:]+)\s*>\s*\w*\s*\(")
 
 
-def _inside(text: CppText, opening: int) -> str:
-    closing = text.find_closing(opening)
-    return "" if closing is None else text.code[opening + 1 : closing]
-
-
 def _helpers(text: CppText) -> Iterator[_Helper]:
     for match in _HELPER.finditer(text.masked):
-        opening = text.masked.find("(", match.end(1))
-        closing = text.find_closing(opening)
-        brace = None if closing is None else _next_brace(text, closing + 1)
-        end = None if brace is None else text.find_closing(brace)
-        if brace is not None and end is not None and not text.is_dead(brace):
+        body = _body(text, text.masked.find("(", match.end(1)))
+        if body is not None and not text.is_dead(body[1] - 1):
             span = text.span(match.start(1), match.end(1))
-            yield _Helper(match[1], text, match[2], span, brace + 1, end)
+            yield _Helper(match[1], text, match[2], span, *body[1:])
+
+
+def _body(text: CppText, opening: int) -> tuple[int, int, int] | None:
+    """Return where the bracket at `opening` closes, and the range of the body in braces after it; None without one."""
+    closing = text.find_closing(opening)
+    brace = None if closing is None else _next_brace(text, closing + 1)
+    end = None if brace is None else text.find_closing(brace)
+    return None if closing is None or brace is None or end is None else (closing, brace + 1, end)
 
 
 def _start_in(registration: Registration, text: CppText) -> int:
     """Return where a registration is in `text`; -1 if it is elsewhere."""
     return registration.span.start if registration.span.source is text.source else -1
-
-
-def _registers(helper: _Helper) -> bool:
-    calls = rf"\b{re.escape(helper.variable)}\s*(?:\.|->)\s*(?:def|impl)\s*\("
-    return re.compile(calls).search(helper.text.masked, helper.start, helper.end) is not None
 
 
 def _next_brace(text: CppText, offset: int) -> int | None:

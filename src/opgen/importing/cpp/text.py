@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -157,7 +157,9 @@ class CppText(Struct, frozen=True, eq=False):
         depth, position = 0, opening
         end = min(len(self.masked), opening + MAX_PIECE)
         while (bracket := _BRACKET.search(self.masked, position, end)) is not None:
-            skipped = self._skipped_branch(opening, bracket.start(), choice)
+            # The outermost of the branches that begin after `opening`, and that `choice` does not select.
+            inside = (b for b in self.branch_chain(bracket.start()) if not b.holds(opening))
+            skipped = next((b for b in inside if b.index != choice.get(id(b.group), 0)), None)
             if skipped is not None:
                 position = max(skipped.end, bracket.end())
                 continue
@@ -165,13 +167,6 @@ class CppText(Struct, frozen=True, eq=False):
             depth += 1 if bracket[0] in "([{" else -1
             if depth == 0:
                 return bracket.start()
-        return None
-
-    def _skipped_branch(self, start: int, offset: int, choice: Choice) -> Branch | None:
-        """Return a branch around `offset`, but not around `start`, that `choice` does not select."""
-        for branch in self.branch_chain(offset):
-            if not branch.holds(start) and branch.index != choice.get(id(branch.group), 0):
-                return branch
         return None
 
     def find_statement_end(self, start: int) -> int | None:
@@ -296,7 +291,13 @@ class Includes:
         """Return the sources that a directive of `text` includes."""
         name = _included_name(directive)
         candidates = self._by_name.get(posixpath.basename(name), ())
-        return _nearest(candidates, posixpath.dirname(_posix_path(text)), name) if name else []
+        if not name:
+            return []
+        # The one at this name relative to the file's folder; without it, all whose paths end with the name.
+        relative = posixpath.normpath(posixpath.join(posixpath.dirname(_posix_path(text)), name))
+        exact = [other for other in candidates if _posix_path(other) == relative]
+        ending = f"/{posixpath.normpath(name)}"
+        return exact or [o for o in candidates if f"/{_posix_path(o)}".endswith(ending)]
 
 
 def _included_name(directive: Directive) -> str:
@@ -318,14 +319,6 @@ def include_name(header: CppText, texts: Iterable[CppText], folder: str) -> str:
 
 def _posix_path(text: CppText) -> str:
     return posixpath.normpath(text.source.path.replace("\\", "/"))
-
-
-def _nearest(candidates: Sequence[CppText], folder: str, name: str) -> list[CppText]:
-    """Return the candidate at `name` relative to `folder`; without one, all whose paths end with `name`."""
-    relative = posixpath.normpath(posixpath.join(folder, name))
-    exact = [text for text in candidates if _posix_path(text) == relative]
-    ending = f"/{posixpath.normpath(name)}"
-    return exact or [text for text in candidates if f"/{_posix_path(text)}".endswith(ending)]
 
 
 # Lexing
@@ -405,7 +398,11 @@ def _pieces(text: str) -> tuple[str, str, tuple[Directive, ...]]:
             code.append(blank)
             masked.append(blank)
             if match["directive"] is not None:
-                directives.append(_directive(match))
+                written = _COMMENT.sub(lambda m: m[1] or " ", _CONTINUED.sub(" ", piece))
+                begin = _HASH.match(written)
+                assert begin is not None
+                words = written[begin.end() :].strip()
+                directives.append(Directive(begin[1], words, match.start(), match.end()))
     code.append(text[position:])
     masked.append(text[position:])
     return _ascii("".join(code)), _ascii("".join(masked)), tuple(directives)
@@ -414,14 +411,6 @@ def _pieces(text: str) -> tuple[str, str, tuple[Directive, ...]]:
 def _ascii(text: str) -> str:
     """Replace characters that are not ASCII by `?`, so that offsets of characters and bytes are equal."""
     return text if text.isascii() and "\0" not in text else _NOT_ASCII.sub("?", text)
-
-
-def _directive(match: re.Match[str]) -> Directive:
-    text = _CONTINUED.sub(" ", match[0])
-    text = _COMMENT.sub(lambda comment: comment[1] or " ", text)
-    begin = _HASH.match(text)
-    assert begin is not None
-    return Directive(begin[1], text[begin.end() :].strip(), match.start(), match.end())
 
 
 # Branches
@@ -582,18 +571,14 @@ class _Structure(Struct):
             if bracket in _CLOSES:
                 self._close(_CLOSES[bracket], offset)
             elif bracket == "{":
-                self._open_scope(offset, start)
+                kind, name = _kind_and_name(self.masked, max(start, offset - _HEAD), offset)
+                around = None if self.current is None else self.current.scope
+                inside = Scope(offset, len(self.masked), kind, name, around)
+                depth = len(self.open)
+                self._enter(offset + 1, _OpenBracket("{", offset, self.current, inside, depth))
             else:
                 scope = None if self.current is None else self.current.scope
-                depth = len(self.open)
-                self.current = _OpenBracket(bracket, offset, self.current, scope, depth)
-
-    def _open_scope(self, offset: int, start: int) -> None:
-        kind, name = _kind_and_name(self.masked, max(start, offset - _HEAD), offset)
-        around = None if self.current is None else self.current.scope
-        scope = Scope(offset, len(self.masked), kind, name, around)
-        opened = _OpenBracket("{", offset, self.current, scope, len(self.open))
-        self._enter(offset + 1, opened)
+                self.current = _OpenBracket(bracket, offset, self.current, scope, len(self.open))
 
     def _close(self, bracket: str, offset: int) -> None:
         """Close the innermost open `bracket`, and drop unclosed brackets inside it.
@@ -611,17 +596,14 @@ class _Structure(Struct):
         self.closings.setdefault(candidate.offset, offset)
         if bracket == "{":
             assert candidate.scope is not None
-            self._end(candidate.scope, offset)
+            pending = [candidate.scope]
+            while pending:
+                ended = pending.pop()
+                ended.end = offset
+                pending += self.twins.pop(id(ended), ())
             self._enter(offset, candidate.around)
         else:
             self.current = candidate.around
-
-    def _end(self, scope: Scope, offset: int) -> None:
-        pending = [scope]
-        while pending:
-            ended = pending.pop()
-            ended.end = offset
-            pending += self.twins.pop(id(ended), ())
 
     def _is_open_without(self, before: _OpenBracket | None) -> bool:
         """Return whether an `#if` without `#else` closed a bracket that another build leaves open: one of no other `#if`."""
@@ -658,10 +640,9 @@ def _kind_and_name(masked: str, start: int, brace: int) -> tuple[str, str]:
     if _LINKAGE.search(head) is not None:
         return "linkage", ""
     class_head = _CLASS.search(head)
-    return ("other", "") if class_head is None else _class_name(_NO_NAME.sub(" ", class_head[1]))
-
-
-def _class_name(head: str) -> tuple[str, str]:
-    """Return the kind and name of a class. With a bracket or `=`, `head` is a function or a value of a class type."""
+    if class_head is None:
+        return "other", ""
+    # With a bracket or `=`, it is a function or a value of a class type.
+    head = _NO_NAME.sub(" ", class_head[1])
     names = [name for name in re.findall(r"\w+", head) if name != "final"]
     return ("class", names[-1]) if names and "(" not in head and "=" not in head else ("other", "")

@@ -21,8 +21,8 @@ from opgen.importing.common.registrations import (
     KernelKind,
     Problems,
     Registration,
+    parse_schema,
 )
-from opgen.importing.common.schema_text import parse_schema
 from opgen.importing.cpp.functions import CppFunction
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables
@@ -92,7 +92,10 @@ def merge(registrations: Sequence[Registration], problems: Problems) -> list[Ent
                 _implement(entry, registration, problems)
     _report_undefined(entries, undefined, problems)
     for entry in entries.values():
-        _leave_out_lone_tuple(entry, problems)
+        if _LONE_TUPLE.search(entry.schema) is not None:
+            # That is possible in Python. In C++, `std::tuple` is several returns.
+            hint = "return the elements themselves, or keep the operator in Python"
+            leave_out(entry, "no C++ function returns one tuple", problems, hint)
     return list(entries.values())
 
 
@@ -208,8 +211,7 @@ def _schema_as_read(definition: Definition, problems: Problems) -> str:
     schema = definition.schema
     if (number := _HEXADECIMAL.search(schema)) is not None:
         message = f"PyTorch reads the default {number[1]} as 0, and so does the entry"
-        hint = f"write {int(number[1], 16)}"
-        problems.warn("W1176", message, definition.span, hint=hint)
+        problems.warn("W1176", message, definition.span, hint=f"write {int(number[1], 16)}")
         schema = _HEXADECIMAL.sub("=0", schema)
     if _NONE.search(schema):
         message = "'None' is no result of an operator: the entry returns nothing"
@@ -244,8 +246,7 @@ def _define(entries: dict[str, Entry], definition: Definition, problems: Problem
         return
     entry.others.append(definition)
     message = f"'{full_name}' is also defined with another schema"
-    labels = [(entry.span, "the first one is used")]
-    problems.warn("W1167", message, definition.span, labels=labels)
+    problems.warn("W1167", message, definition.span, labels=[(entry.span, "the first one is used")])
 
 
 def _implement(entry: Entry, implementation: Implementation, problems: Problems) -> None:
@@ -272,13 +273,6 @@ def leave_out(entry: Entry, reason: str, problems: Problems, hint: str | None) -
     """Make an entry a comment, and report why."""
     entry.left_out = reason
     problems.warn("W1176", f"'{entry.name}' is left out: {reason}", entry.span, hint=hint)
-
-
-def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
-    """Leave out an operator that returns one tuple, as is possible in Python: in C++, `std::tuple` is several returns."""
-    if _LONE_TUPLE.search(entry.schema) is not None:
-        hint = "return the elements themselves, or keep the operator in Python"
-        leave_out(entry, "no C++ function returns one tuple", problems, hint)
 
 
 def _is_same(one: Kernel, other: Kernel) -> bool:
@@ -336,7 +330,7 @@ def find_custom_classes(
         missing = []
         for name in dict.fromkeys(_IN_SCHEMA.findall(entry.schema)):
             if name not in classes:
-                custom_class = _find(name, cpp_names.get(name), texts, folder)
+                custom_class = next(_definitions(name, cpp_names.get(name), texts, folder), None)
                 if custom_class is None:
                     missing.append(name)
                     continue
@@ -347,21 +341,18 @@ def find_custom_classes(
     return classes
 
 
-def _find(name: str, last: str | None, texts: Sequence[CppText], folder: str) -> CustomClass | None:
-    for text in texts if last is not None else ():
-        if text.source.path.endswith(CPP_HEADERS):
-            for type_ in _definitions(text, last or ""):
-                return CustomClass(name, type_, include_name(text, texts, folder))
-    return None
-
-
-def _definitions(text: CppText, last: str) -> Iterator[str]:
-    """Yield the full names of the classes named `last` that a file defines."""
-    for scope in dict.fromkeys(filter(None, text.scope_table[1])):
-        if (scope.kind, scope.name) == ("class", last) and not text.is_dead(scope.start):
-            around = scope.chain()
-            if all(one.kind != "other" for one in around):
-                yield "::" + "::".join(one.name for one in around if one.name)
+def _definitions(
+    name: str, last: str | None, texts: Sequence[CppText], folder: str
+) -> Iterator[CustomClass]:
+    """Yield the custom class for each class named `last` that a header defines."""
+    for text in texts:
+        is_header = text.source.path.endswith(CPP_HEADERS)
+        for scope in dict.fromkeys(filter(None, text.scope_table[1])) if is_header else ():
+            if (scope.kind, scope.name) == ("class", last) and not text.is_dead(scope.start):
+                around = scope.chain()
+                if all(one.kind != "other" for one in around):
+                    type_ = "::" + "::".join(one.name for one in around if one.name)
+                    yield CustomClass(name, type_, include_name(text, texts, folder))
 
 
 _META = "Meta"

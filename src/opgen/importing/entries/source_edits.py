@@ -8,12 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from opgen.diagnostics import Edit, Span
-from opgen.importing.common.registrations import (
-    Definition,
-    KernelKind,
-    Problems,
-    Registration,
-)
+from opgen.importing.common.registrations import Definition, KernelKind, Problems, Registration
 from opgen.importing.cpp.constants import Call
 from opgen.importing.cpp.macros import DEF
 from opgen.importing.cpp.reader import Block, Statement
@@ -249,8 +244,7 @@ def _without_empty_lines(text: CppText, edits: Iterable[Edit]) -> list[Edit]:
         last = joined[-1] if joined else edit
         between = written[last.span.end : edit.span.start]
         if not last.replacement and not edit.replacement and not between.strip() and joined:
-            end = max(last.span.end, edit.span.end)
-            joined[-1] = Edit(text.span(last.span.start, end), "")
+            joined[-1] = Edit(text.span(last.span.start, max(last.span.end, edit.span.end)), "")
         else:
             joined.append(edit)
     return [edit if edit.replacement else _with_lines(text, edit.span) for edit in joined]

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from opgen.diagnostics import Source, Span
-from opgen.importing.python.loops import unroll
-from opgen.importing.python.values import Value, evaluate
+from opgen.importing.python.values import Value, evaluate, unroll
 
 # The most steps from an expression to its value.
 _MAX_DEPTH = 12
@@ -98,12 +97,10 @@ class PythonModule(Struct, frozen=True, eq=False):
 
     def find_assigned(self, target: str, around: Around, line: int) -> Assigned | None:
         """Return the last assignment of a name before `line`: in the function around it, or else in the module."""
-        visible = [
-            assigned for assigned in self.assigned.get(target, ()) if _is_visible(assigned, around)
-        ]
-        earlier = [
-            assigned for assigned in visible if assigned.line <= line or assigned.around != around
-        ] or visible
+        # Attributes are visible everywhere.
+        every = self.assigned.get(target, ())
+        visible = [a for a in every if a.around == around[: len(a.around)] or "." in target]
+        earlier = [a for a in visible if a.line <= line or a.around != around] or visible
         return max(
             earlier, key=lambda assigned: (len(assigned.around), assigned.line), default=None
         )
@@ -245,11 +242,6 @@ def _assigned(
             values = value.elts
         for one, own in zip(target.elts, values):
             yield from _assigned(one, own, around, line)
-
-
-def _is_visible(assigned: Assigned, around: Around) -> bool:
-    """Return whether an assignment is visible inside `around`. Attributes are visible everywhere."""
-    return assigned.around == around[: len(assigned.around)] or "." in assigned.target
 
 
 def _line_starts(text: str) -> list[int]:

@@ -25,18 +25,18 @@ class NoSchema(Exception):
     """Annotations or defaults from which PyTorch infers no schema, or which are known only at run time."""
 
 
-# Schema types by the names of Python's types, and whether PyTorch accepts each with `[]`, `?[]` and `[]?`.
-_BASES: Mapping[str, tuple[str, bool, bool, bool]] = MappingProxyType(
+# Schema types by the names of Python's types, and the suffixes besides `?` with which PyTorch accepts each.
+_BASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "torch.Tensor": ("Tensor", True, True, False),
-        "int": ("SymInt", True, False, True),
-        "float": ("float", True, False, True),
-        "bool": ("bool", True, False, True),
-        "str": ("str", False, False, False),
-        "torch.types.Number": ("Scalar", True, False, False),
-        "torch.dtype": ("ScalarType", False, False, False),
-        "torch.device": ("Device", False, False, False),
-        "torch.distributed.distributed_c10d.GroupName": ("str", False, False, False),
+        "torch.Tensor": ("Tensor", "[]", "?[]"),
+        "int": ("SymInt", "[]", "[]?"),
+        "float": ("float", "[]", "[]?"),
+        "bool": ("bool", "[]", "[]?"),
+        "str": ("str",),
+        "torch.types.Number": ("Scalar", "[]"),
+        "torch.dtype": ("ScalarType",),
+        "torch.device": ("Device",),
+        "torch.distributed.distributed_c10d.GroupName": ("str",),
     }
 )
 # Full names of types in string annotations, and of names in other modules that are the same types.
@@ -70,26 +70,15 @@ _DTYPES: Mapping[str, str] = {word: _FIRST[enumerator] for word, enumerator in _
 
 
 class _Annotation(Struct, frozen=True):
-    """The type `base`, or a list of it; `?` after the base (`inner_optional`) or after the whole type."""
+    """The type `base` with a suffix: `?` for None, `[]` for a list, or both; `?[]` is a list of such types."""
 
     base: str
-    is_list: bool = False
-    inner_optional: bool = False
-    is_optional: bool = False
+    suffix: str = ""
 
     def schema_type(self) -> str | None:
         """Return the schema type; None if PyTorch does not accept this annotation."""
-        base = _BASES.get(self.base)
-        if base is None:
-            return None
-        name, as_list, as_optional_list, as_list_optional = base
-        if not self.is_list:
-            return f"{name}?" if self.is_optional else name
-        if self.inner_optional:
-            return f"{name}?[]" if as_optional_list and not self.is_optional else None
-        if self.is_optional:
-            return f"{name}[]?" if as_list_optional else None
-        return f"{name}[]" if as_list else None
+        name, *suffixes = _BASES.get(self.base, ("",))
+        return f"{name}{self.suffix}" if name and self.suffix in ("", "?", *suffixes) else None
 
 
 class _Argument(Struct, frozen=True):
@@ -213,8 +202,7 @@ class _Reader(Struct, frozen=True):
     def _generic(self, node: ast.expr) -> str:
         """Return the name of a generic type without the module that has it."""
         name = self._name(node)
-        module = next((one for one in _MODULES if name.startswith(one)), "")
-        return name.removeprefix(module)
+        return name.removeprefix(next((one for one in _MODULES if name.startswith(one)), ""))
 
     def _subscript(self, generic: str, inner: ast.expr, depth: int) -> _Annotation:
         parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
@@ -224,22 +212,21 @@ class _Reader(Struct, frozen=True):
             return self._union(parts, depth)
         if generic in _LISTS and len(parts) == 1:
             item = self._annotation(parts[0], depth)
-            if not item.is_list:
-                return _Annotation(item.base, True, item.is_optional)
+            if "[" not in item.suffix:
+                return _Annotation(item.base, f"{item.suffix}[]")
         return _Annotation(f"{generic}[{ast.unparse(inner)}]")
 
     def _union(self, parts: Sequence[ast.expr], depth: int) -> _Annotation:
         types = [part for part in parts if not is_none(part)]
-        is_optional = len(types) < len(parts)
+        mark = "?" if len(types) < len(parts) else ""
         annotations = [self._annotation(part, depth) for part in types]
-        has_list = any(annotation.is_list for annotation in annotations)
+        has_list = any("[" in annotation.suffix for annotation in annotations)
         if {annotation.base for annotation in annotations} == _NUMBER and not has_list:
-            return _Annotation("torch.types.Number", is_optional=is_optional)
+            return _Annotation("torch.types.Number", mark)
         if len(annotations) != 1:
             return _Annotation(" | ".join(map(ast.unparse, parts)))
         (only,) = annotations
-        optional = is_optional or only.is_optional
-        return _Annotation(only.base, only.is_list, only.inner_optional, optional)
+        return _Annotation(only.base, only.suffix.removesuffix(mark) + mark)
 
     # Returns
 
@@ -260,7 +247,7 @@ class _Reader(Struct, frozen=True):
     def _return(self, node: ast.expr) -> str:
         annotation = self._annotation(node, _MAX_DEPTH)
         is_sequence = isinstance(node, ast.Subscript) and self._generic(node.value) == "Sequence"
-        if annotation == _Annotation("torch.Tensor", is_list=True) and not is_sequence:
+        if annotation == _Annotation("torch.Tensor", "[]") and not is_sequence:
             return "Tensor[]"
         if annotation != _Annotation(annotation.base) or annotation.base not in _RETURNS:
             raise NoSchema(f"it returns '{ast.unparse(node)}'")

@@ -75,8 +75,7 @@ def find_bad_character(text: str) -> int | None:
 
 def clean(lines: Iterable[str]) -> str:
     """Return the lines without common indentation, blanks at their ends, and blank lines at both ends."""
-    text = "\n".join(_plain(line) for line in lines)
-    return textwrap.dedent(text).strip("\n")
+    return textwrap.dedent("\n".join(_plain(line) for line in lines)).strip("\n")
 
 
 def _plain(line: str) -> str:
@@ -180,9 +179,13 @@ def _allows(source: Source, root: SequenceNode) -> Iterator[Allow]:
     starts = [_entry_start(source, node) for node in root.items]
     for comment in _COMMENT.finditer(source.text):
         allow = _ALLOW.match(comment.group())
-        if allow is None or _is_inside(comment.start(), scalars):
+        last = bisect_right(scalars, (comment.start(), len(source.text))) - 1
+        if allow is None or (last >= 0 and comment.start() < scalars[last][1]):
             continue
-        start, end = _range(source, starts, comment.start())
+        # The range of the entry; before the first one, the whole file.
+        bounds = [*starts, len(source.text) + 1]
+        entry = bisect_right(starts, comment.start())
+        start, end = bounds[entry - 1 : entry + 1] if entry else (0, bounds[-1])
         at, codes = comment.start(), list(_CODE.finditer(allow.group(), *allow.span(1)))
         for code in codes:
             span = Span(source, at + code.start(), at + code.end())
@@ -203,20 +206,7 @@ def _scalars(root: Node) -> Iterator[ScalarNode]:
                 open_nodes.extend(node for pair in pairs for node in pair)
 
 
-def _is_inside(offset: int, scalars: list[tuple[int, int]]) -> bool:
-    index = bisect_right(scalars, (offset, len(scalars) and scalars[-1][1])) - 1
-    return index >= 0 and scalars[index][0] <= offset < scalars[index][1]
-
-
 def _entry_start(source: Source, node: Node) -> int:
     """Return the start of the entry's first line, or of the comments directly above it."""
     line = source.line_starts()[source.location(node.start).line - 1]
     return _start_of_lines(source.text, line, lambda above: above.lstrip(" \t").startswith("#"))
-
-
-def _range(source: Source, starts: list[int], offset: int) -> tuple[int, int]:
-    """Return the range of the entry that has a comment at `offset`; before the first entry, the whole file."""
-    index = bisect_right(starts, offset)
-    if index == 0:
-        return 0, len(source.text) + 1
-    return starts[index - 1], starts[index] if index < len(starts) else len(source.text) + 1

@@ -6,7 +6,7 @@ An edit is None if the layout allows more than one way to write the result, or i
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -224,7 +224,10 @@ class NodeSpans(EntrySpans, Struct, frozen=True):
             return ()
         whole = func.part(blanks[0][0], blanks[-1][1])
         if whole.text == text[blanks[0][0] : blanks[-1][1]]:
-            return (Edit(whole, _spaced(text, blanks)),)
+            parts = [blanks[0][2]]
+            for (_, end, _), (start, _, blank) in pairwise(blanks):
+                parts += (text[end:start], blank)
+            return (Edit(whole, "".join(parts)),)
         edits = (Edit(func.part(start, end), blank) for start, end, blank in blanks)
         return tuple(edit for edit in edits if not edit.span.text.strip())
 
@@ -237,14 +240,6 @@ class NodeSpans(EntrySpans, Struct, frozen=True):
                 if name.value[start:end] == key.name:
                     return name.part(start, end), kernel.span
         return None
-
-
-def _spaced(text: str, blanks: Sequence[tuple[int, int, str]]) -> str:
-    """Return `text` from the first of `blanks` to the last, with each blank replaced."""
-    parts = [blanks[0][2]]
-    for (_, end, _), (start, _, blank) in pairwise(blanks):
-        parts += (text[end:start], blank)
-    return "".join(parts)
 
 
 def comma_parts(text: str) -> list[tuple[int, int]]:

@@ -172,7 +172,9 @@ def _class(reader: ValueReader) -> CppClass | None:
             reader.diagnostics.error("E0252", f"a class needs '{key}'", reader.node.span)
     for key in ("type", "define"):
         name = names[key]
-        if name is not None and not _is_qualified(name.text):
+        parts = [] if name is None else name.text.partition("<")[0].split("::")
+        is_qualified = name is not None and _QUALIFIED.fullmatch(name.text) is not None
+        if name is not None and not (is_qualified and all(map(is_cpp_name, filter(None, parts)))):
             message = f"'{shorten(name.text)}' is not a qualified C++ name"
             reader.diagnostics.error("E0252", message, name.span)
             return None
@@ -180,9 +182,3 @@ def _class(reader: ValueReader) -> CppClass | None:
     if cpp is None or header is None or not _is_header_name(header, reader):
         return None
     return CppClass(cpp.text, _quoted(header.text), None if define is None else define.text)
-
-
-def _is_qualified(name: str) -> bool:
-    if not _QUALIFIED.fullmatch(name):
-        return False
-    return all(is_cpp_name(part) for part in name.partition("<")[0].split("::") if part)

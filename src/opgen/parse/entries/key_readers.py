@@ -7,7 +7,7 @@ that is valid, or None.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,6 @@ from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_part
 from opgen.parse.entries.keys import (
     KEYS,
     Advice,
-    Choice,
     Key,
     Kind,
     Users,
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
     from opgen.diagnostics.diagnostic import Details
 
 _MAX_KERNEL_NAMESPACES = 2
+_SOURCES = {FALLTHROUGH: KernelSource.fallthrough, PYTHON: KernelSource.python}
 _EXISTING = re.compile(r"(?:::[A-Za-z_]\w*)+(?:<[\w:, <>*]+>)?")
 _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
     **{dtype.name: (dtype,) for dtype in ScalarType},
@@ -98,8 +98,11 @@ class _EntryReader:
 
     def read(self) -> None:
         node = self.draft.spans.node
-        if node.get("func") is None and not self._has_misspelt_func(node):
-            self._error("E0202", "this entry has no 'func'", node.span)
+        if node.get("func") is None:
+            # A misspelt one is reported as an unknown key.
+            unknown = [self._advice(key) for key, _ in node.pairs if key.value not in KEYS]
+            if not any(advice is not None and advice.meant == "func" for advice in unknown):
+                self._error("E0202", "this entry has no 'func'", node.span)
         # `func` comes first: the operator's namespace decides which rules hold for the other keys.
         for key, value in sorted(node.pairs, key=lambda pair: pair[0].value != "func"):
             self._key = key.value
@@ -120,9 +123,7 @@ class _EntryReader:
             self.draft.values["tags"] = self.draft.values.get("tags", frozenset()) | tags
 
     def _read_key(self, key: Key, value: Node) -> None:
-        found: Any = (
-            self._choice(value, key.choice) if key.choice else _READERS[key.kind](self, value)
-        )
+        found: Any = getattr(self, f"_read_{key.kind.name}")(value)
         if found is None or (key.of is not Users.all and not self._is_allowed(key.of, value)):
             return
         if key.kind is Kind.doc:
@@ -144,23 +145,15 @@ class _EntryReader:
         self._error("E0250", message, value.span, hint=hint)
         return False
 
-    def _has_misspelt_func(self, node: MappingNode) -> bool:
-        """Return whether an unknown key is probably a misspelt `func`; if so, report it."""
-        advice = (self._advice(key) for key, _ in node.pairs if key.value not in KEYS)
-        return any(one is not None and one.meant == "func" for one in advice)
-
     def _advice(self, key: ScalarNode) -> Advice | None:
         node = self.draft.spans.node
         return advise_on_key(key.value, node, [name for name in KEYS if node.get(name) is None])
 
     def _report_key(self, key: ScalarNode) -> None:
         """Report an unknown key. Rules about the key that the author probably meant are skipped."""
-        advice = self._advice(key)
-        hint = None if advice is None else advice.hint
-        fix = None if advice is None else self._replaced(key.span, key.value, advice.fix)
+        advice, notes = self._advice(key), list_names("keys", KEYS)
         message = f"unknown key '{shorten(key.value)}'"
-        notes = list_names("keys", KEYS) if advice is None else ()
-        self._error("E0201", message, key.span, notes=notes, hint=hint, fix=fix)
+        self._advised("E0201", message, key.value, key.span, advice, notes)
         if advice is not None and advice.meant is not None:
             self.draft.bad.add(advice.meant)
 
@@ -172,10 +165,10 @@ class _EntryReader:
         self.draft.bad.add(self._key)
         self._context.diagnostics.error(code, message, span, **details)
 
-    def _choice(self, value: Node, choice: Choice) -> Enum | None:
+    def _read_choice(self, value: Node) -> Enum | None:
         """Return the member that a string names; None, and an error for any other name, if there is none."""
-        node = self._optional_string(value)
-        if node is None:
+        node, choice = self._optional_string(value), KEYS[self._key].choice
+        if node is None or choice is None:
             return None
         names = choice.words.__members__
         if node.value not in names:
@@ -198,13 +191,24 @@ class _EntryReader:
         Without one, `notes` are added.
         """
         hint, near = meant(word, tuple(known)[:_MAX_CANDIDATES])
-        fix = self._replaced(span, word, near)
-        self._error(code, message, span, notes=() if hint else notes, hint=hint, fix=fix)
+        advice = None if hint is None else Advice(hint, near)
+        self._advised(code, message, word, span, advice, notes)
 
-    def _advised(self, code: str, message: str, word: str, span: Span, advice: Advice) -> None:
-        """Report a `word` with advice."""
-        fix = self._replaced(span, word, advice.fix)
-        self._error(code, message, span, hint=advice.hint, fix=fix)
+    def _advised(
+        self,
+        code: str,
+        message: str,
+        word: str,
+        span: Span,
+        advice: Advice | None,
+        notes: Iterable[str] = (),
+    ) -> None:
+        """Report a `word` with advice; if there is none, with `notes`."""
+        if advice is None:
+            self._error(code, message, span, notes=notes)
+        else:
+            fix = self._replaced(span, word, advice.fix)
+            self._error(code, message, span, hint=advice.hint, fix=fix)
 
     # Values by their type in YAML
 
@@ -222,7 +226,7 @@ class _EntryReader:
         self._wrong_type(node, "a string", what)
         return False
 
-    def _bool(self, node: Node) -> bool | None:
+    def _read_flag(self, node: Node) -> bool | None:
         if isinstance(node, ScalarNode) and node.kind == "bool":
             return node.is_true
         word = node.value if isinstance(node, ScalarNode) and node.kind == "str" else ""
@@ -262,12 +266,9 @@ class _EntryReader:
         def locate(start: int, end: int) -> Span:
             return node.part(start + offset, end + offset)
 
-        context = self._context
-        diagnostics = context.diagnostics if errors is None else errors
-        text = node.value[offset:]
-        if profile is Profile.library:
-            text = without_comments(text)
-        at = SchemaText(text, diagnostics, locate)
+        context, text = self._context, node.value[offset:]
+        text = without_comments(text) if profile is Profile.library else text
+        at = SchemaText(text, context.diagnostics if errors is None else errors, locate)
         return SchemaReader(at, profile, context.cache, context.header.classes)
 
     def _operator_name(self, node: ScalarNode, start: int, end: int) -> OperatorName | None:
@@ -333,12 +334,7 @@ class _EntryReader:
                     self._context.diagnostics.add(error)
         span = node.part(mistake.start, mistake.end)
         labels = [(node.part(start, end), text) for start, end, text in mistake.labels]
-        is_written = span.text == node.value[mistake.start : mistake.end]
-        fix = (
-            None
-            if mistake.replacement is None or not is_written
-            else Edit(span, mistake.replacement)
-        )
+        fix = self._replaced(span, node.value[mistake.start : mistake.end], mistake.replacement)
         self._error(mistake.code, mistake.message, span, labels=labels, hint=mistake.hint, fix=fix)
 
     def _report_folded_comment(self, node: ScalarNode) -> bool:
@@ -381,18 +377,17 @@ class _EntryReader:
                 variants.add(Variant[word])
             else:
                 message = f"unknown variant '{shorten(word)}'"
-                span = node.part(start, end)
-                self._unknown("E0204", message, word, span, Variant.__members__)
+                self._unknown("E0204", message, word, node.part(start, end), Variant.__members__)
         return frozenset(variants)
 
     def _read_module(self, value: Node) -> str | None:
-        node = self._optional_string(value)
+        name = self._read_any_string(value)
         # torchgen accepts an empty name, too, for the library's own module.
-        if node is None or not node.value or is_module_name(node.value):
-            return None if node is None else node.value
-        message = f"'{shorten(node.value)}' cannot be the name of a Python module"
+        if not name or is_module_name(name):
+            return name
+        message = f"'{shorten(name)}' cannot be the name of a Python module"
         hint = "write identifiers with dots between them, but no keyword of Python"
-        self._error("E0226", message, node.span, hint=hint)
+        self._error("E0226", message, value.span, hint=hint)
         return None
 
     def _read_operator_name(self, value: Node) -> OperatorName | None:
@@ -400,15 +395,15 @@ class _EntryReader:
         return None if node is None else self._operator_name(node, 0, len(node.value))
 
     def _read_class_name(self, value: Node) -> str | None:
-        node = self._optional_string(value)
-        if node is None or is_cpp_name(node.value):
-            return None if node is None else node.value
-        code, message = "E0207", f"'{shorten(node.value)}' is not the name of a C++ class"
-        if "::" in node.value:
+        name = self._read_any_string(value)
+        if name is None or is_cpp_name(name):
+            return name
+        code, message = "E0207", f"'{shorten(name)}' is not the name of a C++ class"
+        if "::" in name:
             code, message = "E0206", "write the base class without a namespace"
-        elif not node.value:
+        elif not name:
             message = "the name of the base class is empty"
-        self._error(code, message, node.span)
+        self._error(code, message, value.span)
         return None
 
     def _read_strings(self, value: Node) -> frozenset[str] | None:
@@ -469,9 +464,8 @@ class _EntryReader:
         text = fake.value.strip()
         problem = find_fake_problem(text, [argument.name for argument in func.arguments.flat_all])
         if problem is not None:
-            message = (
-                f"'{shorten(fake.value)}' is not an expression for the results of '{func.name}'"
-            )
+            shown = shorten(fake.value)
+            message = f"'{shown}' is not an expression for the results of '{func.name}'"
             self._error("E0254", message, fake.span, hint=problem)
         return text
 
@@ -506,22 +500,18 @@ class _EntryReader:
         """Parse the value of a row in the dispatch table."""
         if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
             return self._kernel(node)
-        if node.value == FALLTHROUGH:
-            return Kernel(FALLTHROUGH, None, False, KernelSource.fallthrough)
-        if node.value == PYTHON:
-            return Kernel(PYTHON, None, False, KernelSource.python)
+        source = _SOURCES.get(node.value)
+        if source is not None:
+            return Kernel(node.value, None, False, source)
         if node.value.startswith("::"):
             parts = node.value.partition("<")[0].split("::")[1:]
             if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
                 message = f"'{shorten(node.value)}' is not the name of a C++ function"
                 self._error("E0253", message, node.span)
                 return None
-            namespace, _, name = node.value.removeprefix("::").rpartition("::")
-            if "<" in node.value:
-                plain, less, arguments = node.value.removeprefix("::").partition("<")
-                namespace, _, name = plain.rpartition("::")
-                name += less + arguments
-            return Kernel(name, namespace or None, False, KernelSource.existing)
+            plain, less, arguments = node.value.removeprefix("::").partition("<")
+            namespace, _, name = plain.rpartition("::")
+            return Kernel(name + less + arguments, namespace or None, False, KernelSource.existing)
         return self._kernel(node)
 
     def _kernel(self, node: ScalarNode) -> Kernel | None:
@@ -537,19 +527,15 @@ class _EntryReader:
                 where = "for torchgen" if self._context.strict_torchgen else f"in '{ATEN}'"
                 message = f"'{shorten(node.value)}': {where}, a row is no existing function"
                 advice = Advice("name a kernel, and call the function in it")
-            if advice is None:
-                self._error("E0211", message, node.span)
-            else:
-                self._advised("E0211", message, node.value, node.span, advice)
+            self._advised("E0211", message, node.value, node.span, advice)
         elif len(namespaces) > _MAX_KERNEL_NAMESPACES:
             message = f"a kernel is in at most {_MAX_KERNEL_NAMESPACES} namespaces"
             self._error("E0211", message, node.span)
         elif namespaces[-1:] == ["native"]:
             written = "::".join((*namespaces[:-1], name))
             message = f"write the namespace of '{shorten(node.value)}' without '::native'"
-            fix = Edit(node.span, written) if node.span.text == node.value else None
-            hint = f"write '{shorten(written)}'"
-            self._error("E0225", message, node.span, hint=hint, fix=fix)
+            fix = self._replaced(node.span, node.value, written)
+            self._error("E0225", message, node.span, hint=f"write '{shorten(written)}'", fix=fix)
         elif name.startswith(RESERVED_PREFIX):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self._error("E0342", message, node.span)
@@ -572,11 +558,8 @@ class _EntryReader:
         if key is None:
             message = f"unknown dispatch key '{shorten(name)}'" if name else "no dispatch key"
             candidates = [k.name for k in supported if k not in rows]
-            advice = advise_on_dispatch_key(name, candidates)
-            if advice is None:
-                self._error("E0209", message, node.part(start, end), notes=(_USUAL_KEYS,))
-            else:
-                self._advised("E0209", message, name, node.part(start, end), advice)
+            advice, span = advise_on_dispatch_key(name, candidates), node.part(start, end)
+            self._advised("E0209", message, name, span, advice, notes=(_USUAL_KEYS,))
             return
         if key in self._context.ignore_keys:
             self.draft.has_ignored_rows = True
@@ -644,8 +627,7 @@ class _EntryReader:
                 span = len(before.rstrip()), len(node.value) - len(after.lstrip())
                 self._add_replacement(replace, span, node)
             elif i + 1 < len(value.items):
-                message = "only the last item can be without ' -> '"
-                self._error("E0231", message, node.span)
+                self._error("E0231", "only the last item can be without ' -> '", node.span)
             else:
                 add = self._precomputed_arguments(node, 0, "")
         return Precompute(tuple(replace.items()), add) if value.items else None
@@ -680,28 +662,7 @@ class _EntryReader:
             if argument is not None and argument.name.upper() == argument.name:
                 message = f"'{argument.name}' has no lower-case letter"
                 self._error("E0232", message, node.part(*place))
-        is_exact = len(found) == len(arguments) and reader.is_exact(
-            f"{before}{', '.join(map(str, found))}"
-        )
-        if not is_exact:
+        canonical = f"{before}{', '.join(map(str, found))}"
+        if len(found) < len(arguments) or not reader.is_exact(canonical):
             self.draft.bad.add(self._key)
         return found
-
-
-_READERS: Mapping[Kind, Callable[[_EntryReader, Node], Any]] = {
-    Kind.flag: _EntryReader._bool,
-    Kind.schema: _EntryReader._read_schema,
-    Kind.doc: _EntryReader._read_doc,
-    Kind.variants: _EntryReader._read_variants,
-    Kind.operator_name: _EntryReader._read_operator_name,
-    Kind.operator_names: _EntryReader._read_operator_names,
-    Kind.class_name: _EntryReader._read_class_name,
-    Kind.module: _EntryReader._read_module,
-    Kind.fake: _EntryReader._read_fake,
-    Kind.any_string: _EntryReader._read_any_string,
-    Kind.strings: _EntryReader._read_strings,
-    Kind.precomputed: _EntryReader._read_precomputed,
-    Kind.tags: _EntryReader._read_tags,
-    Kind.dispatch: _EntryReader._read_dispatch,
-    Kind.inner_loops: _EntryReader._read_inner_loops,
-}

@@ -22,10 +22,7 @@ from msgspec import Struct
 from opgen.data import read_sections, table_rows
 from opgen.diagnostics.suggestions import meant, shorten
 from opgen.model.cpp_words import is_identifier
-from opgen.model.dispatch_key import (
-    STRUCTURED_DISPATCH_KEYS,
-    DispatchKey,
-)
+from opgen.model.dispatch_key import STRUCTURED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import AliasAnalysisKind, DeviceCheckType, EffectType
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -49,9 +46,6 @@ class Kind(Enum):
     tags = auto()
     dispatch = auto()
     inner_loops = auto()
-
-    # Identity, computed in C: Enum's own __hash__ is a Python function.
-    __hash__ = object.__hash__
 
 
 class Users(Enum):

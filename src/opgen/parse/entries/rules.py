@@ -83,8 +83,7 @@ def _fake_is_needed(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
         reason = "it decomposes into the operators that it calls"
     else:
         return
-    message = f"'{f.func.name}' needs no fake: {reason}"
-    yield Finding("E0255", message, f.spans.key("fake"), labels)
+    yield Finding("E0255", f"'{f.func.name}' needs no fake: {reason}", f.spans.key("fake"), labels)
 
 
 def _effects_are_kept(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
@@ -164,15 +163,10 @@ def _replaced_arguments_exist(draft: Draft, f: NativeFunction) -> Iterator[Findi
             message = f"'{name}' is not an argument of '{f.func.name}' that can be replaced"
             hint = f"these can be: {', '.join(replaceable)}" if replaceable else None
             span = f.spans.value("precomputed")
-            yield Finding("E0233", message, _replaced(f, name, span), hint=hint)
-
-
-def _replaced(f: NativeFunction, name: str, value: Span) -> Span:
-    """Return the place in the `value` of `precomputed` where `name` is replaced; `value` if it is not found."""
-    start = value.source.text.find(f"{name} -> ", value.start)
-    if start < 0 or start > f.spans.entry.end:
-        return value
-    return Span(value.source, start, start + len(name))
+            start = span.source.text.find(f"{name} -> ", span.start)
+            if 0 <= start <= f.spans.entry.end:
+                span = Span(span.source, start, start + len(name))
+            yield Finding("E0233", message, span, hint=hint)
 
 
 def _no_table_with_manual_registration(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
@@ -189,8 +183,7 @@ def _table_is_not_the_default(draft: Draft, f: NativeFunction) -> Iterator[Findi
         return
     if kernel.name == name and kernel.namespace is None:
         message = "this table is the default: remove it"
-        fix = f.spans.remove_key("dispatch")
-        yield Finding("E0212", message, f.spans.key("dispatch"), fix=fix)
+        yield Finding("E0212", message, f.spans.key("dispatch"), fix=f.spans.remove_key("dispatch"))
     elif not kernel.supports_symint and f.structured_delegate is None:
         message = f"the only kernel of '{f.func.name}' must be named '{name}'"
         hint = f"rename it to '{name}' and remove the table"
@@ -273,8 +266,7 @@ def _structured_is_an_out_variant(draft: Draft, f: NativeFunction) -> Iterator[F
     if f.func.kind() is not SchemaKind.functional and mistake is not None:
         label = (f.spans.key("structured"), "structured")
         message = f"'{f.func.name}' is structured, but not an out variant: {mistake.message}"
-        span = _span_of_mistake(mistake, f)
-        yield Finding("E0241", message, span, (label,), hint=mistake.hint)
+        yield Finding("E0241", message, _span_of_mistake(mistake, f), (label,), hint=mistake.hint)
     elif f.func.kind() is not SchemaKind.functional:
         hint = "did you mean 'structured_delegate: NAME.out'?"
         yield Finding("E0241", message, f.spans.key("structured"), hint=hint)
@@ -315,8 +307,7 @@ def _out_variants_do_not_delegate(draft: Draft, f: NativeFunction) -> Iterator[F
     if f.structured_delegate is not None and f.func.kind() is SchemaKind.out:
         message = f"'{f.func.name}' is an out variant, so it cannot delegate to another"
         hint = None if f.structured else "did you mean 'structured: True'?"
-        span = f.spans.key("structured_delegate")
-        yield Finding("E0243", message, span, hint=hint)
+        yield Finding("E0243", message, f.spans.key("structured_delegate"), hint=hint)
 
 
 def _no_default_args_have_defaults(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
@@ -359,8 +350,7 @@ def _random_is_tagged(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
     reason = explain_random(f.func, draft.context.tags.names)
     if reason is not None:
         message = f"'{f.func.name}' needs the tag 'nondeterministic_seeded': {reason}"
-        fix = f.spans.add_tag("nondeterministic_seeded")
-        yield Finding("E0247", message, f.span, fix=fix)
+        yield Finding("E0247", message, f.span, fix=f.spans.add_tag("nondeterministic_seeded"))
 
 
 def explain_random(func: FunctionSchema, tags: Collection[str]) -> str | None:

@@ -78,8 +78,7 @@ def parse_derivatives(
     file = split_header(root, diagnostics, strict_torchgen=strict_torchgen, of_formulas=True)
     header = file.header
     entries = [_EntryReader(diagnostics, header.namespace).read(node) for node in file.entries]
-    found = tuple(entry for entry in entries if entry is not None)
-    return DerivativesFile(found, header.include)
+    return DerivativesFile(tuple(entry for entry in entries if entry is not None), header.include)
 
 
 class _EntryReader:

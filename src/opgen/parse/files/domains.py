@@ -75,14 +75,11 @@ def _words(name: ScalarNode, value: Node) -> Iterator[Word]:
         return
     for key, kind in _NAMES.items():
         node = value.get(key)
-        if isinstance(node, MappingNode):
-            found = [each for each, _ in node.pairs]
-        elif isinstance(node, SequenceNode):
-            found = [each for each in node.items if isinstance(each, ScalarNode)]
-        else:
-            found = []
+        items = node.items if isinstance(node, SequenceNode) else ()
+        found = [key for key, _ in node.pairs] if isinstance(node, MappingNode) else items
         for each in found:
-            yield Word(kind, name.value, each.value, each.span)
+            if isinstance(each, ScalarNode):
+                yield Word(kind, name.value, each.value, each.span)
 
 
 def _domain(value: Node, diagnostics: Diagnostics) -> Domain | None:
@@ -122,8 +119,7 @@ def _shapes(reader: ValueReader) -> dict[str, tuple[int | str, ...]]:
     found: dict[str, tuple[int | str, ...]] = {}
     for name, value in () if node is None else node.pairs:
         rule = "a shape is a list of numbers and letters"
-        items = reader.list_of(value, rule, rule, None)
-        sizes = tuple(map(_size, items))
+        sizes = tuple(map(_size, reader.list_of(value, rule, rule, None)))
         if problem := shape_problem(sizes):
             reader.diagnostics.error("E0853", problem, value.span)
             continue
@@ -165,17 +161,17 @@ def _value(reader: ValueReader) -> Values | None:
     points = _numbers(reader, "away_from")
     by = node.get("by")
     gap = _number(reader, by, "'by' takes a finite number") if by is not None else _BY
-    low, high = ends if ends is not None and len(ends) == 2 else (-_SPAN, _SPAN)
-    if ends is not None and len(ends) != 2:
-        between = node.get("between")
-        assert between is not None
-        reader.report_type(between, "'between' takes two numbers")
-        return None
-    if low >= high:
-        between = node.get("between")
-        span = node.span if between is None else between.span
-        reader.diagnostics.error("E0854", f"no number is above {low} and below {high}", span)
-        return None
+    low, high = -_SPAN, _SPAN
+    between = node.get("between")
+    if ends is not None and between is not None:
+        if len(ends) != 2:
+            reader.report_type(between, "'between' takes two numbers")
+            return None
+        low, high = ends
+        if low >= high:
+            message = f"no number is above {low} and below {high}"
+            reader.diagnostics.error("E0854", message, between.span)
+            return None
     return Between(low, high, points or (), (gap or 0.0) if points else 0.0)
 
 
@@ -209,8 +205,7 @@ def _as_number(node: Node) -> int | float | None:
     """Return the value of a number as YAML defines it: `0x1F`, `1_000`, `1:30`, `.inf`; None for anything else."""
     if not isinstance(node, ScalarNode) or node.kind not in ("int", "float"):
         return None
-    constructor = yaml.constructor.SafeConstructor()
-    construct = getattr(constructor, f"construct_yaml_{node.kind}")
+    construct = getattr(yaml.constructor.SafeConstructor(), f"construct_yaml_{node.kind}")
     try:
         number: int | float = construct(yaml.ScalarNode(node.kind, node.value))
     except (ValueError, IndexError, OverflowError):

@@ -97,7 +97,11 @@ def _completed(f: NativeFunction, draft: Draft, above: Node | None) -> NativeFun
 
 
 def _kernels(f: NativeFunction, *, has_table: bool) -> Iterator[tuple[DispatchKey, Kernel]]:
-    structured_keys = _structured_keys(f)
+    structured_keys: Collection[DispatchKey] = ()
+    if f.structured:
+        # Without an out variant, one kernel may serve all backends.
+        others = () if f.func.kind() is SchemaKind.out else _EXPLICIT
+        structured_keys = (*STRUCTURED_DISPATCH_KEYS, *others)
     for key, kernel in f.dispatch:
         yield key, replace(kernel, structured=True) if key in structured_keys else kernel
     if not has_table and not f.part_of_structured_group:
@@ -105,15 +109,6 @@ def _kernels(f: NativeFunction, *, has_table: bool) -> Iterator[tuple[DispatchKe
     if f.ufunc_inner_loop:
         for key in UFUNC_DISPATCH_KEYS:
             yield key, Kernel(f"ufunc_{f.root_name}_{key}", None, structured=True)
-
-
-def _structured_keys(f: NativeFunction) -> Collection[DispatchKey]:
-    """Return the keys whose kernels are structured. Without an out variant, one kernel may serve all backends."""
-    if not f.structured:
-        return ()
-    if f.func.kind() is SchemaKind.out:
-        return STRUCTURED_DISPATCH_KEYS
-    return (*STRUCTURED_DISPATCH_KEYS, *_EXPLICIT)
 
 
 # All of PyTorch's own files since release 1.0 have this schema, and identify themselves by it.
@@ -139,22 +134,21 @@ def _default_namespaces(
     namespaces: list[str | None] = []
     for file, nodes in zip(files, bare):
         namespace = file.header.namespace or default
-        if namespace is None and nodes and not _is_written_below(file):
+        items = file.root.items if file.root is not None else ()
+        mappings = (node for node in items if isinstance(node, MappingNode))
+        below = (node for node in mappings if node.get("namespace") is not None)
+        # If an entry or a later item sets the namespace, that is reported at its place.
+        if namespace is None and nodes and next(below, None) is None:
             if report_other_kind(nodes[0].source, context.diagnostics):
                 namespaces.append(None)
                 continue
-            guess = guess or _guess(nodes[0])
+            # The name of the file if that is possible.
+            stem = PurePath(nodes[0].source.path).stem
+            is_possible = is_library_name(stem) and stem != "native_functions"
+            guess = guess or (stem if is_possible else "mylib")
             _report(nodes, guess, context)
         namespaces.append(namespace or guess or ATEN)
     return namespaces
-
-
-def _is_written_below(file: SchemaFile) -> bool:
-    """Return whether an entry or a later item sets the namespace, which is reported at that place."""
-    return any(
-        isinstance(node, MappingNode) and node.get("namespace") is not None
-        for node in (file.root.items if file.root is not None else ())
-    )
 
 
 def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> None:
@@ -184,12 +178,6 @@ def _schemas_without_namespace(entries: Iterable[Node]) -> Iterator[ScalarNode]:
         func = node.get("func") if isinstance(node, MappingNode) else None
         if isinstance(func, ScalarNode) and "::" not in func.value.partition("(")[0]:
             yield func
-
-
-def _guess(node: ScalarNode) -> str:
-    """Suggest a namespace: the name of the file if that is possible, else `mylib`."""
-    stem = PurePath(node.source.path).stem
-    return stem if is_library_name(stem) and stem != "native_functions" else "mylib"
 
 
 # The entries of a file that are looked at to recognise its kind.

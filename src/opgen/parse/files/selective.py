@@ -63,18 +63,13 @@ def _read_operator(key: ScalarNode, value: Node, outer: ValueReader) -> Selected
         return None
     reader = ValueReader(value, "E0843", outer.diagnostics)
     reader.check_keys(_OPERATOR_KEYS, "E0842")
-    _check_name(key, reader)
+    name = reader.node.get("name")
+    if name is not None and not (isinstance(name, ScalarNode) and name.value == key.value):
+        message = f"'name' differs from its key '{shorten(key.value)}'"
+        reader.diagnostics.error("E0844", message, name.span, labels=[(key.span, "the key")])
     overloads = [reader.flag(name, True) for name in _FLAGS][-1]
     reader.scalars("debug_info")
     return SelectedOperator(key.value, overloads, key.span)
-
-
-def _check_name(key: ScalarNode, reader: ValueReader) -> None:
-    value = reader.node.get("name")
-    if value is None or (isinstance(value, ScalarNode) and value.value == key.value):
-        return
-    message = f"'name' differs from its key '{shorten(key.value)}'"
-    reader.diagnostics.error("E0844", message, value.span, labels=[(key.span, "the key")])
 
 
 def _read_kernel_metadata(reader: ValueReader) -> dict[str, tuple[str, ...]]:

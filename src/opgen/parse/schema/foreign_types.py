@@ -47,15 +47,37 @@ _PYTHON_NAMES: Mapping[str, str] = {
     "Number": "Scalar",
     "typing.Any": "Any",
 }
-# Arrays, which Python converts to a Tensor before the call.
-_ARRAYS = frozenset(("np.ndarray", "numpy.ndarray", "ndarray"))
-_PYTHON_LISTS = frozenset(("List", "list", "Sequence", "Iterable"))
-_PYTHON_TUPLES = frozenset(("Tuple", "tuple"))
+_PYTHON_LISTS = ("List", "list", "Sequence", "Iterable")
+_PYTHON_TUPLES = ("Tuple", "tuple")
+# Names of Python that do not say enough. Python converts an array to a Tensor before the call.
+_ADVISED: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        ("np.ndarray", "numpy.ndarray", "ndarray"),
+        ("Tensor", "write 'Tensor': from_numpy() converts an array"),
+    ),
+    **dict.fromkeys(
+        _PYTHON_LISTS + _PYTHON_TUPLES,
+        ("int[]", "name what it contains: 'int[]', 'float[]', 'Tensor[]', 'int[2]'"),
+    ),
+    "dict": ("Dict", "name what it contains: 'Dict(str, int)'"),
+}
+# Generic types by their bracket, name and number of arguments.
+_GENERIC: Mapping[tuple[str, str, int], str] = {
+    **{("<", name, 1): "{}?" for name in OPTIONALS},
+    ("<", "OptionalArrayRef", 1): "{}[]?",
+    **{("<", name, 1): "{}[]" for name in LISTS},
+    ("<", "std::array", 2): "{}[{}]",
+    **{("[", name, 1): "{}[]" for name in _PYTHON_LISTS},
+    ("[", "Optional", 1): "{}?",
+    **dict.fromkeys((("[", "Dict", 2), ("[", "dict", 2)), "Dict({}, {})"),
+}
 # Words for an element type; the dtype of a Tensor is known only when an operator is called.
 _ELEMENTS = re.compile(r"(b?float|u?int|complex)\d+|half|bfloat16")
 _ELEMENT_OF = {"b": "float", "f": "float", "h": "float", "u": "int", "i": "int", "c": "complex"}
 _OTHER: Mapping[str, str] = {"boolean": "bool", "integer": "int", "String": "str"}
-_TOKEN = re.compile(r"\s*([A-Za-z_][\w.]*(?:::\w+)*|::\w+(?:::\w+)*|\d+|\.\.\.|[\[\]()<>,|&*?])")
+_TOKEN = re.compile(
+    r"\s*(?:([A-Za-z_][\w.]*(?:::\w+)*|::\w+(?:::\w+)*|\d+|\.\.\.|[\[\]()<>,|&*?])|\S)"
+)
 _MAX_TEXT = 200
 
 
@@ -87,7 +109,9 @@ def foreign_type(text: str, *, is_return: bool = False) -> ForeignType | None:
 
     `is_return` is whether an operator returns it: then it may be nothing, or a tuple.
     """
-    if len(text) > _MAX_TEXT or _is_schema_type(text):
+    word = re.match(r"\w+", text)
+    is_schema_type = word is not None and word[0] in SCHEMA_NAMES and not set(text) & set("&*<|.")
+    if len(text) > _MAX_TEXT or is_schema_type:
         return None
     if is_return and text in ("void", "None", "NoneType"):
         return ForeignType(_CPP if text == "void" else _PYTHON, "()", is_certain=True)
@@ -97,27 +121,11 @@ def foreign_type(text: str, *, is_return: bool = False) -> ForeignType | None:
         schema = _ELEMENT_OF[text[0] if text != "bfloat16" else "b"]
         advice = f"write '{schema}': a kernel gets it as {_KERNEL_TYPES[schema]}"
         return ForeignType(None, schema, advice=advice)
-    tokens = _tokens(text)
-    return None if tokens is None else _Reader(tokens, is_return).read()
+    tokens = [match[1] for match in _TOKEN.finditer(text)]
+    return None if None in tokens else _Reader(tokens, is_return).read()
 
 
 _KERNEL_TYPES = {"float": "double", "int": "int64_t", "complex": "a complex double"}
-
-
-def _is_schema_type(text: str) -> bool:
-    word = re.match(r"\w+", text)
-    return word is not None and word[0] in SCHEMA_NAMES and not set(text) & set("&*<|.")
-
-
-def _tokens(text: str) -> list[str] | None:
-    found, at = [], 0
-    while text[at:].strip():
-        match = _TOKEN.match(text, at)
-        if match is None:
-            return None
-        found.append(match[1])
-        at = match.end()
-    return found
 
 
 class _Stop(Exception):
@@ -156,62 +164,54 @@ class _Reader:
 
     def _type(self, *, is_top: bool = False) -> str:
         is_const = self._skip("const")
-        name = self._name()
-        opened = "<" if self._skip("<") else ""
-        if name not in SCHEMA_NAMES and self._skip("["):
-            opened = "["
-        schema = self._generic(name, opened, is_top) if opened else self._plain(name, is_top)
-        while self._next() in ("[", "?"):
-            # A suffix of the schema language on another language's type: 'double?'.
-            schema += self._suffix()
-        is_const |= self._skip("const")
-        return self._marked(schema, is_const)
-
-    def _name(self) -> str:
         if not self._tokens or not re.match(r"[A-Za-z_:]", self._next()):
             raise _Stop
         name = self._tokens.pop(0)
         while self._tokens and f"{name} {self._next()}" in _CPP_NAMES:
             name = f"{name} {self._tokens.pop(0)}"
-        return name
+        opened = self._next()
+        if self._skip("<") or (name not in SCHEMA_NAMES and self._skip("[")):
+            schema = self._generic(name, opened, is_top)
+        else:
+            schema = self._plain(name, is_top)
+        while self._next() in ("[", "?"):
+            # A suffix of the schema language on another language's type: 'double?'.
+            if self._skip("?"):
+                schema += "?"
+                continue
+            self._skip("[")
+            size = self._tokens.pop(0) if self._next().isdigit() else ""
+            if not self._skip("]"):
+                raise _Stop
+            schema += f"[{size}]"
+        is_const |= self._skip("const")
+        return self._marked(schema, is_const)
+
+    def _found(
+        self, language: str, schema: str, *, advice: str | None = None, is_certain: bool = True
+    ) -> str:
+        self._language = language
+        self._advice = advice or self._advice
+        self._is_certain &= is_certain
+        return schema
 
     def _plain(self, name: str, is_top: bool) -> str:
         plain = unqualified(name)
         if name in _PYTHON_NAMES:
             return self._found(_PYTHON, _PYTHON_NAMES[name])
-        if name in _ARRAYS:
-            self._advice = "write 'Tensor': from_numpy() converts an array"
-            return self._found(_PYTHON, "Tensor")
         if plain in _CPP_NAMES or (plain != name and plain in SCHEMA_NAMES):
-            self._is_certain &= plain not in _NARROWED
-            return self._found(_CPP, _CPP_NAMES.get(plain, plain))
+            schema = _CPP_NAMES.get(plain, plain)
+            return self._found(_CPP, schema, is_certain=plain not in _NARROWED)
         if name in SCHEMA_NAMES:
             return name
-        if is_top and name in _PYTHON_LISTS | _PYTHON_TUPLES:
-            self._advice = "name what it contains: 'int[]', 'float[]', 'Tensor[]', 'int[2]'"
-            return self._found(_PYTHON, "int[]")
-        if is_top and name == "dict":
-            self._advice = "name what it contains: 'Dict(str, int)'"
-            return self._found(_PYTHON, "Dict")
+        if name in _ADVISED and (is_top or "ndarray" in name):
+            schema, advice = _ADVISED[name]
+            return self._found(_PYTHON, schema, advice=advice)
         if is_top and name in ("char", "auto", "void"):
-            self._advice = "a schema names each type: Tensor, int, float, bool, str, Scalar, …"
-            if self._next() == "*":
-                return self._found(_CPP, "str" if name == "char" else "Tensor")
-            return self._found(_CPP, "int")
+            advice = "a schema names each type: Tensor, int, float, bool, str, Scalar, …"
+            pointed = "str" if name == "char" else "Tensor"
+            return self._found(_CPP, pointed if self._next() == "*" else "int", advice=advice)
         raise _Stop
-
-    def _found(self, language: str, schema: str) -> str:
-        self._language = language
-        return schema
-
-    def _suffix(self) -> str:
-        if self._skip("?"):
-            return "?"
-        self._skip("[")
-        size = self._tokens.pop(0) if self._next().isdigit() else ""
-        if not self._skip("]"):
-            raise _Stop
-        return f"[{size}]"
 
     def _generic(self, name: str, opened: str, is_top: bool) -> str:
         arguments = [self._argument()]
@@ -219,67 +219,40 @@ class _Reader:
             arguments.append(self._argument())
         if not self._skip(">" if opened == "<" else "]"):
             raise _Stop
-        return self._cpp(name, arguments, is_top) if opened == "<" else self._py(name, arguments)
+        plain = name.removeprefix("typing.").removeprefix("collections.abc.")
+        plain = unqualified(name) if opened == "<" else plain
+        self._language = _CPP if opened == "<" else _PYTHON
+        form = _GENERIC.get((opened, plain, len(arguments)))
+        if form is not None:
+            return form.format(*arguments)
+        is_tuple = plain in (("std::tuple", "std::pair") if opened == "<" else _PYTHON_TUPLES)
+        if is_tuple and opened == "[" and arguments[1:] == ["..."]:
+            return f"{arguments[0]}[]"
+        if is_tuple and self._is_return and (is_top or opened == "["):
+            return f"({', '.join(arguments)})"
+        if not is_tuple or opened == "<" or len(set(arguments)) > 1:
+            raise _Stop
+        self._is_certain = False
+        return f"{arguments[0]}[{len(arguments)}]"
 
     def _argument(self) -> str:
         if self._next().isdigit() or self._next() == "...":
             return self._tokens.pop(0)
         return self._type()
 
-    def _cpp(self, name: str, arguments: list[str], is_top: bool) -> str:
-        plain = unqualified(name)
-        self._language = _CPP
-        first = arguments[0]
-        if plain == "std::array" and len(arguments) == 2:
-            return f"{first}[{arguments[1]}]"
-        if plain in LISTS and len(arguments) == 1:
-            return f"{first}[]"
-        if plain in OPTIONALS and len(arguments) == 1:
-            return f"{first}[]?" if plain == "OptionalArrayRef" else f"{first}?"
-        if plain in ("std::tuple", "std::pair") and self._is_return and is_top:
-            return f"({', '.join(arguments)})"
-        raise _Stop
-
-    def _py(self, name: str, arguments: list[str]) -> str:
-        self._language = _PYTHON
-        plain = name.removeprefix("typing.").removeprefix("collections.abc.")
-        first = arguments[0]
-        if plain in _PYTHON_LISTS and len(arguments) == 1:
-            return f"{first}[]"
-        if plain == "Optional" and len(arguments) == 1:
-            return f"{first}?"
-        if plain in _PYTHON_TUPLES:
-            if arguments[1:] == ["..."]:
-                return f"{first}[]"
-            if self._is_return:
-                return f"({', '.join(arguments)})"
-            if len(set(arguments)) > 1:
-                raise _Stop
-            self._is_certain = False
-            return f"{first}[{len(arguments)}]"
-        if plain in ("Dict", "dict") and len(arguments) == 2:
-            return f"Dict({', '.join(arguments)})"
-        raise _Stop
-
     def _marked(self, schema: str, is_const: bool) -> str:
         """Read `*` and `&` after a type, or `| None`."""
         if self._skip("*"):
-            self._language = _CPP
-            text = "a kernel finds the memory of a Tensor with data_ptr()"
-            is_text = schema == "str"
-            self._advice = "write 'str'" if is_text else f"write 'Tensor': {text}"
-            return schema
+            advice = "write 'Tensor': a kernel finds the memory of a Tensor with data_ptr()"
+            return self._found(_CPP, schema, advice="write 'str'" if schema == "str" else advice)
         if self._skip("&") or is_const:
             while self._skip("&"):
                 pass
-            self._language = _CPP
-            self._is_certain &= is_const
-            if not is_const and schema.startswith("Tensor"):
-                self._advice = f"write '{schema}', or 'Tensor(a!){schema[6:]}' if it is written"
-            return schema
-        if self._skip("|"):
+            is_written = not is_const and schema.startswith("Tensor")
+            advice = f"write '{schema}', or 'Tensor(a!){schema[6:]}' if it is written"
+            self._found(_CPP, schema, advice=advice if is_written else None, is_certain=is_const)
+        elif self._skip("|"):
             if not self._skip("None"):
                 raise _Stop
-            self._language = _PYTHON
-            return f"{schema}?"
+            return self._found(_PYTHON, f"{schema}?")
         return schema

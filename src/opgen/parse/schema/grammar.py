@@ -167,7 +167,8 @@ class SchemaReader:
             hint = "as in 'scale(Tensor self, float factor) -> Tensor'"
             self._at.report("E0301", message, start, end, hint=hint)
             return None
-        closing = self._closing(opening, end)
+        closing = -1 if "'" in text or '"' in text else text.rfind(") -> ", opening, end)
+        closing = self._at.closing(opening) if closing < 0 else closing
         match = None if closing < 0 else _ARROW.match(text, closing + 1, end)
         arrow = text.rfind("->", opening, end) if match is None else match.end() - 2
         if match is None:
@@ -183,12 +184,6 @@ class SchemaReader:
             self._at.report("E0301", "there is nothing after '->'", arrow, end, hint=hint)
             return None
         return opening, closing, returns_at
-
-    def _closing(self, opening: int, end: int) -> int:
-        """Find the `)` of the argument list; -1 if there is none."""
-        text = self._at.text
-        usual = -1 if "'" in text or '"' in text else text.rfind(") -> ", opening, end)
-        return self._at.closing(opening) if usual < 0 else usual
 
     def is_exact(self, canonical: str) -> bool:
         """Return whether the text is `canonical`; report it if not."""
@@ -380,8 +375,7 @@ class SchemaReader:
         pieces = list(self._at.pieces(start + 1, end - 1))
         if len(pieces) == 1 and not self._is_library:
             message = "a single return has no parentheses"
-            inner = text[slice(*pieces[0])]
-            self._at.report("E0322", message, start, end, replacement=inner)
+            self._at.report("E0322", message, start, end, replacement=text[slice(*pieces[0])])
             return None
         parsed = [self.returned(*piece) for piece in pieces]
         returns = tuple(value for value in parsed if value is not None)
@@ -391,8 +385,7 @@ class SchemaReader:
 
     def returned(self, start: int, end: int, *, is_only: bool = False) -> Return | None:
         """Parse one return. `is_only` is whether it is without parentheses."""
-        parse = partial(self._return, is_only=is_only)
-        return self._once(self._cache.returns, parse, start, end)
+        return self._once(self._cache.returns, partial(self._return, is_only=is_only), start, end)
 
     def _return(self, start: int, end: int, is_only: bool) -> Return | None:
         tokens = self._at.tokens(start, end)
@@ -442,17 +435,15 @@ class SchemaReader:
         """Report a type of C++ or Python. Return whether it is one."""
         text = self._at.text[start:end]
         foreign = foreign_type(text, is_return=is_return)
-        if foreign is None or not self._has_types(foreign.schema or ""):
+        if foreign is None:
+            return False
+        words = re.findall(r"[A-Za-z]\w*", foreign.schema or "")
+        if not self._is_library and not all(is_base_type(word, self._profile) for word in words):
             return False
         fix = foreign.schema if foreign.is_certain else None
         message = foreign.message(shorten(text))
         self._at.report("E0307", message, start, end, hint=foreign.hint, replacement=fix)
         return True
-
-    def _has_types(self, schema: str) -> bool:
-        """Return whether all base types of `schema` exist here."""
-        words = re.findall(r"[A-Za-z]\w*", schema)
-        return self._is_library or all(is_base_type(word, self._profile) for word in words)
 
 
 def _name_at(tokens: list[Token], is_library: bool) -> int:

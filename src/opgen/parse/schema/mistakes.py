@@ -143,8 +143,7 @@ def _arrow(text: str) -> Mistake | None:
     if match is None or _without_quoted(text)[match.start()] == " ":
         return None
     start, end = match.span(1) if match[1] else match.span()
-    message = f"'{text[start:end]}' is not an arrow"
-    return Mistake("E0301", message, start, end, "write '->'", "->")
+    return Mistake("E0301", f"'{text[start:end]}' is not an arrow", start, end, "write '->'", "->")
 
 
 def _unclosed(text: str) -> Mistake | None:
@@ -188,8 +187,7 @@ def _missing_comma(text: str) -> Mistake | None:
         first, second = f"{match[1]} {match[2]}", f"{match[4]} {match[5]}"
         message = f"a comma is missing between '{shorten(first)}' and '{shorten(second)}'"
         at, stop = start + match.start(3), start + match.end(3)
-        explained = ((start, end),)
-        return Mistake("E0310", message, at, stop, "write ', '", ", ", explained=explained)
+        return Mistake("E0310", message, at, stop, "write ', '", ", ", explained=((start, end),))
     return None
 
 

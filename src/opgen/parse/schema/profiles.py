@@ -69,7 +69,14 @@ def arguments_in_roles(
 
 def _option_starts(keyword: Sequence[Argument]) -> list[int]:
     """Return each index where four consecutive arguments become one TensorOptions in C++."""
-    return [i for i in range(len(keyword) - 3) if _are_options(tuple(keyword[i : i + 4]))]
+    return [
+        i
+        for i in range(len(keyword) - 3)
+        if all(
+            a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
+            for a, (name, ty) in zip(keyword[i : i + 4], _OPTION_TYPES)
+        )
+    ]
 
 
 def _split_options(
@@ -82,13 +89,6 @@ def _split_options(
     first = starts[0]
     options = TensorOptionsArguments(*keyword[first : first + 4])
     return tuple(keyword[:first]), options, tuple(keyword[first + 4 :])
-
-
-def _are_options(arguments: tuple[Argument, ...]) -> bool:
-    return all(
-        a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
-        for a, (name, ty) in zip(arguments, _OPTION_TYPES)
-    )
 
 
 Rule = Callable[[FunctionSchema, SchemaText], None]
@@ -259,8 +259,7 @@ def _inplace_returns_self(schema: FunctionSchema, at: SchemaText) -> None:
         return
     message = f"'{schema.name}' is in-place, so it returns self and nothing else"
     expected = f"Tensor({annotation})"
-    hint = f"write '{expected}'"
-    at.report("E0337", message, *_returns(schema), hint=hint, replacement=expected)
+    at.report("E0337", message, *_returns(schema), hint=f"write '{expected}'", replacement=expected)
 
 
 def _inplace_on_lists_returns_nothing(schema: FunctionSchema, at: SchemaText) -> None:
@@ -323,8 +322,7 @@ def _return(schema: FunctionSchema, value: Return, index: int) -> tuple[int, int
 
 
 def _returns(schema: FunctionSchema) -> tuple[int, int]:
-    text = str(schema)
-    return len(f"{schema.name}({schema.arguments}) -> "), len(text)
+    return len(f"{schema.name}({schema.arguments}) -> "), len(str(schema))
 
 
 # The suffix of the functional form of an operator that writes its arguments.
@@ -340,8 +338,7 @@ def check_order(positional: Sequence[tuple[Argument, int, int]], at: SchemaText)
         elif default is not None and not isinstance(argument.type, ListType):
             message = f"'{argument.name}' has no default, but an argument before it has one"
             hint = "give it a default, or put it first, or after '*'"
-            labels = [(*default, "has a default")]
-            at.report("E0326", message, start, end, labels=labels, hint=hint)
+            at.report("E0326", message, start, end, labels=[(*default, "has a default")], hint=hint)
 
 
 def check_returns(returns: Sequence[Return], start: int, end: int, at: SchemaText) -> None:
@@ -352,12 +349,6 @@ def check_returns(returns: Sequence[Return], start: int, end: int, at: SchemaTex
         if at.text[start] == "(":
             hint = f"write '{at.text[start:end]}' for several returns"
         at.report("E0325", message, start, end, hint=hint)
-
-
-def _are_optional(keyword: Sequence[Argument]) -> bool:
-    """Return whether the first tensor options, if there are any, are all optional, as in a TensorOptions."""
-    start = next(iter(_option_starts(keyword)), len(keyword))
-    return all(isinstance(a.type, OptionalType) for a in keyword[start : start + 4])
 
 
 def _distinct(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
@@ -386,7 +377,10 @@ def in_roles(
     positional, keyword = named[: len(positional)], named[len(positional) :]
     outs = _out_count(keyword, returns)
     plain = keyword[: len(keyword) - outs]
-    has_options = not outs and "options" not in {a.name for a in named} and _are_optional(plain)
+    # As in a TensorOptions, they are all optional.
+    start = next(iter(_option_starts(plain)), len(plain))
+    are_optional = all(isinstance(a.type, OptionalType) for a in plain[start : start + 4])
+    has_options = not outs and "options" not in {a.name for a in named} and are_optional
     return arguments_in_roles(positional, keyword, outs, has_options=has_options)
 
 

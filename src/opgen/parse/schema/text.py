@@ -344,8 +344,7 @@ def is_overload(at: SchemaText, text: str, dot: int, end: int, profile: Profile)
         hint = "'::' follows a namespace, '.' an operator" if is_library and "." in text else None
         at.report("E0309", f"bad overload name '{shorten(text)}'", dot, end, hint=hint)
     elif is_library and (text == "default" or text.startswith("__")):
-        message = f"PyTorch reserves the overload name '{shorten(text)}'"
-        at.report("E0309", message, dot, end)
+        at.report("E0309", f"PyTorch reserves the overload name '{shorten(text)}'", dot, end)
     elif is_library and text in KEYWORDS:
         _report_keyword(at, text, dot + 1)
     else:

@@ -74,11 +74,7 @@ class TypeReader:
     __slots__ = ("_at", "_classes", "_is_library", "_left", "_tokens", "_types")
 
     def __init__(
-        self,
-        at: SchemaText,
-        tokens: list[Token],
-        profile: Profile,
-        classes: Mapping[str, CppClass],
+        self, at: SchemaText, tokens: list[Token], profile: Profile, classes: Mapping[str, CppClass]
     ) -> None:
         self._at = at
         self._tokens = tokens
@@ -155,8 +151,7 @@ class TypeReader:
         if not re.fullmatch("[0-9]+", size.text) or self._left[-3].text != "]":
             return None
         if size.text[0] == "0" or len(size.text) > _MAX_SIZE_DIGITS:
-            message = f"bad list size '{shorten(size.text)}'"
-            raise Wrong("E0314", message, size.start, size.end)
+            raise Wrong("E0314", f"bad list size '{shorten(size.text)}'", size.start, size.end)
         del self._left[-3:]
         return ListType(type_, int(size.text))
 
@@ -225,7 +220,12 @@ class TypeReader:
             has_elements = [t.text for t in self._left[-2:-1]] == ["("]
             if token.text == "Dict" and has_elements:
                 self._left.pop()
-                return self._dict(token.start, nesting)
+                types = self._elements(nesting)
+                if len(types) == 2:
+                    return DictType(*types)
+                message = f"a Dict has a key and a value, this one has {len(types)} types"
+                end = self._next.start if self._left else self._tokens[-1].end
+                raise Wrong("E0307", message, token.start, end)
             if token.text in _NO_KERNEL:
                 stop = self._tokens[-1].end if has_elements else token.end
                 message = (
@@ -269,14 +269,6 @@ class TypeReader:
             return None
         message = f"'{opened[-1].text}' is not closed"
         return Wrong("E0312", message, opened[-1].start, self._tokens[-1].end)
-
-    def _dict(self, start: int, nesting: int) -> DictType:
-        types = self._elements(nesting)
-        if len(types) != 2:
-            message = f"a Dict has a key and a value, this one has {len(types)} types"
-            end = self._next.start if self._left else self._tokens[-1].end
-            raise Wrong("E0307", message, start, end)
-        return DictType(*types)
 
     def _elements(self, nesting: int) -> tuple[Type, ...]:
         """Parse types between parentheses."""

@@ -2,22 +2,94 @@
 
 Nodes are built from the events of PyYAML's parser and not by its constructor: no Python object is constructed from a
 tag, deep nesting does not recurse, and duplicate keys, aliases and merge keys are handled here.
+
+Most scalars have the same characters as their source. Any other (with escapes, folded lines, or a block) is read a second
+time, beside its value, recording the source range of each character.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import NoReturn, TypeAlias
 
 import yaml
 from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.diagnostics.suggestions import shorten
-from opgen.parse.yaml.scalars import Char, scalar_chars
 from opgen.parse.yaml.syntax_mistakes import find_syntax_mistake
+
+_BREAKS = "\r\n\x85\u2028\u2029"
+_FOLD = re.compile(rf"[ \t]*(?:\r\n|[{_BREAKS}])(?:[ \t]|[{_BREAKS}])*")
+_BREAK = re.compile(rf"\r\n|[{_BREAKS}]")
+_LINE = re.compile(rf"([^{_BREAKS}]*)(\r\n|[{_BREAKS}]|\Z)")
+_FIRST_TEXT = re.compile(rf"(?:\A|(?<=[{_BREAKS}]))( *)[^ {_BREAKS}]")
+_HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
+Range = tuple[int, int]
+
+
+def character_ranges(source: str, start: int, end: int, style: str, value: str) -> list[Range]:
+    """Return the source range of each character of the scalar at `start`.
+
+    `style` is "" (plain), "'", '"', "|" or ">". Empty if the characters found here do not add up to `value`.
+    """
+    if style in ("|", ">"):
+        ranges = _block(source, start, end, value)
+    else:
+        ranges = list(_flow(source, start + len(style), end - len(style), style))
+    is_same = len(ranges) == len(value) and all(
+        sign.isspace() or source[begin] in (sign, "\\") for sign, (begin, _) in zip(value, ranges)
+    )
+    return ranges if is_same else []
+
+
+def _flow(source: str, at: int, end: int, style: str) -> Iterator[Range]:
+    while at < end:
+        start, letter = at, source[at + 1 : at + 2]
+        if style == "'" and source.startswith("''", at):
+            at += 2
+        elif style == '"' and source[at] == "\\":
+            # An escaped line end vanishes, with the indentation of the next line.
+            fold = _FOLD.match(source, at + 1, end)
+            if fold is not None and letter != "\t":
+                at = fold.end()
+                continue
+            at += 2 + _HEX_DIGITS.get(letter, 0)
+        elif fold := _FOLD.match(source, at, end):
+            breaks = list(_BREAK.finditer(source, at, fold.end()))
+            at = fold.end()
+            if len(breaks) > 1:
+                yield from (line_end.span() for line_end in breaks[1:])
+                continue
+        else:
+            at += 1
+        yield start, at
+
+
+def _block(source: str, start: int, end: int, value: str) -> list[Range]:
+    """Read a block scalar, whose indentation is taken from its first line with text.
+
+    YAML may define it relative to the parent's indentation, which is unknown here. Which line ends remain is seen in the
+    value.
+    """
+    header = _LINE.match(source, start)
+    assert header is not None
+    lines = list(_LINE.finditer(source, header.end(), max(end, header.end())))
+    first = next((line[1] for line in lines if line[1].strip(" ")), None)
+    first_of_value = _FIRST_TEXT.search(value)
+    if first is None or first_of_value is None:
+        return []
+    indent = len(first) - len(first.lstrip(" ")) - len(first_of_value[1])
+    ranges: list[Range] = []
+    for line in lines if indent > 0 else ():
+        begin = line.start() + min(indent, len(line[1]))
+        ranges += ((at, at + 1) for at in range(begin, line.end(1)))
+        if value[len(ranges) : len(ranges) + 1].isspace():
+            ranges.append(line.span(2))
+    return ranges[: len(value)]
+
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
@@ -87,21 +159,16 @@ class ScalarNode(Struct, frozen=True):
         begin = self.start + 1 if self.style in ("'", '"') else self.start
         if self.source.text.startswith(self.value, begin):
             return Span(self.source, begin + start, begin + end)
-        chars = self.source.remember(self.start, self._visible_chars)
-        return Span(self.source, *_source_range(chars, start, end)) if chars else self.whole_span
+        ranges = self.source.remember(self.start, self._ranges)
+        if not ranges:
+            return self.whole_span
+        if start < end:
+            return Span(self.source, ranges[start][0], ranges[end - 1][1])
+        point = ranges[start][0] if start < len(ranges) else ranges[-1][1]
+        return Span(self.source, point, point)
 
-    def _visible_chars(self) -> list[Char]:
-        """Return the characters that are not empty; none if their positions cannot be computed."""
-        chars = scalar_chars(self.source.text, self.start, self.end, self.style, self.value)
-        return [c for c in chars or () if c.text]
-
-
-def _source_range(chars: list[Char], start: int, end: int) -> tuple[int, int]:
-    """Return the source of the characters `start` to `end`; an empty range is the point before `start`."""
-    if start >= end:
-        point = chars[start].start if start < len(chars) else chars[-1].end
-        return point, point
-    return chars[start].start, chars[end - 1].end
+    def _ranges(self) -> list[tuple[int, int]]:
+        return character_ranges(self.source.text, self.start, self.end, self.style, self.value)
 
 
 class SequenceNode(Struct, frozen=True):
@@ -165,8 +232,7 @@ def value_end(node: Node) -> int:
 
 
 def _first_line(source: Source, start: int, end: int) -> Span:
-    text = source.text[start:end]
-    line = re.split(r"[\r\n]", text, maxsplit=1)[0].rstrip()
+    line = re.split(r"[\r\n]", source.text[start:end], maxsplit=1)[0].rstrip()
     return Span(source, start, start + len(line))
 
 
@@ -283,7 +349,7 @@ class _Composer(Struct):
         size = len(value) + _PART_SIZE * (1 + value.count(",") + value.count("\n"))
         self._grow(event, size)
         if len(value) > _MAX_SCALAR:
-            self._too_long(event)
+            self._stop(event, "E0913", f"a string of more than {_MAX_SCALAR:,} characters")
         start, end = self._offsets(event)
         tag = self._tag(event) if event.tag else ""
         node = ScalarNode(self.source, value, tag, event.style or "", start, end)
@@ -311,8 +377,7 @@ class _Composer(Struct):
                 if name in self.anchors
                 else f"alias '*{name}' without an anchor '&{name}' before it"
             )
-            span = self._span(event)
-            self.diagnostics.error("E0106", message, span)
+            self.diagnostics.error("E0106", message, self._span(event))
             return None
         node, size = anchored
         self._grow(event, size)
@@ -343,15 +408,12 @@ class _Composer(Struct):
                     message = "torchgen's loader does not accept '<<'"
                     self.diagnostics.error("E0114", message, key.span, hint=hint)
             elif (first := seen.setdefault(key.value, key)) is not key:
-                self._duplicate(first, key)
+                message = f"key '{shorten(key.value)}' is written twice"
+                labels = [(first.span, "first written here")]
+                self.diagnostics.error("E0103", message, key.span, labels=labels)
             else:
                 pairs.append((key, value))
         return tuple(pairs + self._merged(merges, seen)) if merges else tuple(pairs)
-
-    def _duplicate(self, first: ScalarNode, second: ScalarNode) -> None:
-        message = f"key '{shorten(second.value)}' is written twice"
-        span = second.span
-        self.diagnostics.error("E0103", message, span, labels=[(first.span, "first written here")])
 
     def _merged(
         self, merges: list[Node], seen: Mapping[str, ScalarNode]
@@ -379,16 +441,13 @@ class _Composer(Struct):
                 f"a list or mapping as {_COLLECTION_SIZE}",
                 "an alias counts as everything that it repeats",
             )
-            start, _ = self._offsets(event)
-            self.diagnostics.error(
-                "E0912", message, Span(self.source, start, start + 1), notes=notes
-            )
-            raise _TooLarge
+            self._stop(event, "E0912", message, notes)
 
-    def _too_long(self, event: yaml.ScalarEvent) -> None:
-        message = f"a string of more than {_MAX_SCALAR:,} characters"
+    def _stop(
+        self, event: yaml.Event, code: str, message: str, notes: tuple[str, ...] = ()
+    ) -> NoReturn:
         start, _ = self._offsets(event)
-        self.diagnostics.error("E0913", message, Span(self.source, start, start + 1))
+        self.diagnostics.error(code, message, Span(self.source, start, start + 1), notes=notes)
         raise _TooLarge
 
     def _too_deep(self, event: yaml.Event) -> None:

@@ -160,10 +160,8 @@ def report_other_kind(source: Source, diagnostics: Diagnostics, *, backend: bool
         signs = list(kind.sign.finditer(source.text))
         if len(signs) > 1 and len(signs) >= half:
             expected = "a backend file" if backend else "a schema file"
-            place = signs[0].group().lstrip(" ")
-            span = Span(source, signs[0].end() - len(place), signs[0].end())
+            span = Span(source, signs[0].end() - len(signs[0].group().lstrip(" ")), signs[0].end())
             diagnostics.forget(source)
-            message = f"this is {kind.name}, not {expected}"
-            diagnostics.error("E0113", message, span, hint=kind.hint)
+            diagnostics.error("E0113", f"this is {kind.name}, not {expected}", span, hint=kind.hint)
             return True
     return False
