@@ -27,7 +27,7 @@ from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
 from opgen.cpp.signatures import Signatures, parameters
 from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
-from opgen.emit.common.base import GeneratedFile
+from opgen.emit.common.base import GeneratedFile, Item
 from opgen.emit.common.callables import structured_class
 from opgen.emit.common.context import Context, Library
 from opgen.emit.tree import build_files
@@ -477,11 +477,15 @@ def file_rows(context: Context) -> list[Row]:
 
 
 def _as_json(value: object) -> Json:
-    """Return a generated file as JSON: records become objects, members of enums their names."""
+    """Return a generated file as JSON: records become objects, operators and members of enums their names."""
+    if isinstance(value, NativeFunction):
+        return value.full_name
     if isinstance(value, Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
         more = vars(value) if isinstance(value, GeneratedFile) else {}
         return {name: _as_json(one) for name, one in {**fields, **more}.items()}
+    if isinstance(value, Item):
+        return {name: _as_json(one) for name, one in vars(value).items()}
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, tuple | list):
