@@ -32,10 +32,9 @@ from opgen.autograd.formula_checks import (
     names_of_forward,
 )
 from opgen.autograd.forward_formulas import forward_derivative, with_inputs
-from opgen.cpp.cpp_types import type_of_return
+from opgen.cpp.cpp_types import CType, TypeContext, type_of_return, without_reference
 from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Binding, Signatures
-from opgen.cpp.type_values import CType, TypeContext, without_reference
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.model.backend import WrittenName

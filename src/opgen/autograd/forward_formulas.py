@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
 from opgen.autograd.formula import Formula, read_formula
+from opgen.cpp.cpp_types import I_TENSOR_LIST_REF, TENSOR_LIST, ConstRef
 from opgen.cpp.signatures import Binding
-from opgen.cpp.type_values import I_TENSOR_LIST_REF, TENSOR_LIST, ConstRef
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.derivatives import FormulaRow

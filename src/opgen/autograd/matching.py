@@ -21,9 +21,8 @@ from opgen.autograd.differentiability import Infos
 from opgen.autograd.formula import read_formula
 from opgen.autograd.forward_formulas import FOREACH, inplace_derivative
 from opgen.autograd.kernels import differentiable_outputs
-from opgen.cpp.cpp_types import argument_type
+from opgen.cpp.cpp_types import TENSOR_LIST, CType, TypeContext, argument_type, without_reference
 from opgen.cpp.signatures import Binding
-from opgen.cpp.type_values import TENSOR_LIST, CType, TypeContext, without_reference
 from opgen.diagnostics import Diagnostics
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import Argument, FunctionSchema, SchemaKind

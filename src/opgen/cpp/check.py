@@ -13,8 +13,14 @@ from msgspec import Struct, field
 
 from opgen.cpp import signatures
 from opgen.cpp.cpp_types import (
+    CType,
+    NoCppType,
+    TypeContext,
+    TypeSpelling,
     argument_type,
+    holds_references,
     native_argument_type,
+    spell,
     structured_argument_type,
     type_of_return,
 )
@@ -27,14 +33,6 @@ from opgen.cpp.literals import (
 from opgen.cpp.names import operator_struct_name, parameter_name
 from opgen.cpp.signatures import Binding, CppSignature, DispatcherSignature, Signatures, parameters
 from opgen.cpp.translate import Conversions, NoConversion, translate
-from opgen.cpp.type_values import (
-    CType,
-    NoCppType,
-    TypeContext,
-    TypeSpelling,
-    holds_references,
-    spell,
-)
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.model.backend import BackendKernel, ExternalBackend
 from opgen.model.dispatch_key import DispatchKey

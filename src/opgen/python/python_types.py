@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.cpp.literals import BadDefault, default_expression
-from opgen.cpp.type_values import TypeSpelling
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.cpp.type_values import TypeSpelling
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.model.function_schema import TENSOR, Argument, FunctionSchema, Return
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.cpp.translate import Conversions
-from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.python.python_types import (
     DISPLAY_NAMES,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.cpp.translate import Conversions
-from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.types import BaseTy
 from opgen.python.python_types import AnnotationNames, PythonSpelling, stub_return_type, stub_type

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from opgen.autograd.derivative import DifferentiableFunction, FormulaFiles
 from opgen.autograd.kernels import has_no_gradient
+from opgen.cpp.cpp_types import base_names
 from opgen.cpp.names import cpp_name, kernel_namespace
 from opgen.cpp.signatures import Signatures
-from opgen.cpp.type_values import base_names
 from opgen.emit.common.base import Record, group_by, unique
 from opgen.emit.common.kernel_set import (
     KernelSet,

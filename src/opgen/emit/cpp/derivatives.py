@@ -34,8 +34,8 @@ from opgen.autograd.kernels import (
     differentiable_outputs,
     writes_without_formula,
 )
+from opgen.cpp.cpp_types import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.cpp.names import return_names
-from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import (
     GeneratedFile,
     Item,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from opgen.cpp.cpp_types import SCALAR, TENSOR, Base, ConstRef, CType, MutRef
 from opgen.cpp.names import operator_struct_name
-from opgen.cpp.type_values import SCALAR, TENSOR, Base, ConstRef, CType, MutRef
 from opgen.emit.common.base import (
     Calls,
     GeneratedFile,

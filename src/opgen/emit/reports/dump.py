@@ -23,10 +23,10 @@ from opgen.autograd.derivative import (
 )
 from opgen.autograd.kernels import autograd_kernel, differentiable_outputs, inplace_or_view_kernel
 from opgen.cpp import signatures
+from opgen.cpp.cpp_types import NoCppType, TypeSpelling, spell
 from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
 from opgen.cpp.signatures import Signatures, parameters
-from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
 from opgen.emit.common.base import GeneratedFile, Item
 from opgen.emit.common.callables import structured_class
 from opgen.emit.common.context import Context, Library

@@ -12,7 +12,7 @@ from opgen.autograd.derivative import (
     SavedAttribute,
 )
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
-from opgen.cpp.type_values import TypeSpelling, spell
+from opgen.cpp.cpp_types import TypeSpelling, spell
 from opgen.diagnostics.diagnostic import Code
 from opgen.emit.common.base import GeneratedFile, generated
 from opgen.emit.common.callables import callable_expression
