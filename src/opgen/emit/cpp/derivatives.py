@@ -25,7 +25,7 @@ from opgen.autograd.derivative import (
     SavedAttribute,
     optional_string,
 )
-from opgen.autograd.formula import Formula, Node, names_of, read_formula
+from opgen.autograd.formula import Formula, names_of, read_formula
 from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import (
@@ -349,6 +349,13 @@ class _NodeBuilder(Struct, dict=True):
         words = names.union(*map(self._tangents, info.forward_derivatives), locals.values())
         if self.is_foreach and forward:
             words |= {"result"}
+        outputs = "0"
+        if info.func.func.returns:
+            outputs = _positions(self.with_gradient, return_names(self.fn.func) or ("result",))
+        # Whether a formula uses gradients by number or name, of which some may be undefined.
+        reads_several = not self.is_foreach and any(
+            d.formula.uses("grads") or d.named_gradients for d in info.derivatives
+        )
         condition = info.output_differentiability_condition
         read = None if condition is None else read_formula(condition.text)
         return Item(
@@ -356,10 +363,13 @@ class _NodeBuilder(Struct, dict=True):
             name=str(info.op),
             operator=cpp_string(f.full_name),
             inputs=_positions(self.inputs, self.arguments),
-            outputs=self._output_positions(),
+            outputs=outputs,
             without_gradient=_positions(info.non_differentiable_arg_names, self.arguments),
-            zeros=f.namespace != "aten" and self._reads_several(),
-            saves_self=self._saves_self(),
+            zeros=f.namespace != "aten" and reads_several,
+            saves_self=any(
+                one.expr == self.arguments[0] and one.type == TENSOR
+                for one in info.all_saved_inputs
+            ),
             reads_self="self_p" in words or "original_self_p" in words,
             fields=fields,
             input_fields=input_fields,
@@ -380,22 +390,6 @@ class _NodeBuilder(Struct, dict=True):
             ),
         )
 
-    def _saves_self(self) -> bool:
-        saved = self.info.all_saved_inputs
-        return any(s.expr == self.arguments[0] and s.type == TENSOR for s in saved)
-
-    def _output_positions(self) -> str:
-        if not self.info.func.func.returns:
-            return "0"
-        names = return_names(self.fn.func) or ("result",)
-        return _positions(self.with_gradient, names)
-
-    def _reads_several(self) -> bool:
-        """Return whether a formula uses gradients by number or name, of which some may be undefined."""
-        return not self.is_foreach and any(
-            d.formula.uses("grads") or d.named_gradients for d in self.info.derivatives
-        )
-
     # What is saved.
 
     def _fields(self) -> Iterator[Item]:
@@ -404,7 +398,12 @@ class _NodeBuilder(Struct, dict=True):
         groups = ((self.info.all_saved_inputs, False), (self.info.all_saved_outputs, True))
         for saved, is_output in groups:
             for attribute in saved:
-                users = [d for d in self.info.derivatives if _reads(d, attribute, is_output)]
+                users = [
+                    d
+                    for d in self.info.derivatives
+                    for one in (d.saved_outputs if is_output else d.saved_inputs)
+                    if one.name == attribute.name
+                ]
                 ctype = attribute.type
                 # In PyTorch's own formulas, an absent tensor is an undefined one everywhere.
                 if ctype == _OPTIONAL_TENSOR and not self.info.func.is_library:
@@ -446,7 +445,9 @@ class _NodeBuilder(Struct, dict=True):
         """Give each input of `self, other: not_implemented("f")` its own error: the function returns no tuple."""
         formula = derivative.formula
         tree = formula.tree
-        if len(derivative.var_names) == 1 or tree is None or not _is_not_implemented(tree):
+        if len(derivative.var_names) == 1 or tree is None or tree.scope or tree.kind != "call":
+            tree = None
+        if tree is None or tree.text not in _NOT_IMPLEMENTED:
             yield derivative
             return
         for name in derivative.var_names:
@@ -607,11 +608,6 @@ def _parameters(names: Sequence[str], words: AbstractSet[str]) -> str:
     return "".join([*found, ", const auto&" if rest == 1 else ", const auto&..." if rest else ""])
 
 
-def _reads(derivative: Derivative, attribute: SavedAttribute, is_output: bool) -> bool:
-    saved = derivative.saved_outputs if is_output else derivative.saved_inputs
-    return any(s.name == attribute.name for s in saved)
-
-
 def _only_if(name: str, formula: Formula) -> int | None:
     """Return the index i of `wrap_opt_if(name, grad_input_mask[i])`, if the formula reads the name there alone."""
     if _WRAP not in formula.text or len([*formula.find_all(name)]) != 1:
@@ -619,10 +615,6 @@ def _only_if(name: str, formula: Formula) -> int | None:
     calls = (node for node in formula.calls() if node.text == _WRAP and len(node.parts) == 2)
     wrapped = [node.parts[1] for node in calls if node.parts[0].is_name(name)]
     return next((number for number, node in formula.items(_MASK) if node in wrapped), None)
-
-
-def _is_not_implemented(tree: Node) -> bool:
-    return tree.kind == "call" and not tree.scope and tree.text in _NOT_IMPLEMENTED
 
 
 def _output_number(name: str, names: Sequence[str], with_gradient: Sequence[str]) -> int:

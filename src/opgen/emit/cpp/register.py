@@ -12,7 +12,6 @@ from opgen.cpp.names import kernel_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding, NativeSignature
 from opgen.diagnostics import counted
 from opgen.emit.common.base import (
-    Block,
     GeneratedFile,
     Item,
     blocks,
@@ -162,7 +161,9 @@ def describe_omission(number: int, key: DispatchKey) -> str:
 def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
     """Yield one source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
-        stem, count = _stem(key), context.library.shards
+        # The file of kernels that opgen itself adds for the key has the plain name.
+        stem = f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
+        count = context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
             guards = [guard for row in members if (guard := _guard(context, row))]
             yield generated(
@@ -176,17 +177,13 @@ def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
                 key=key.name,
                 includes=_includes(context, key, members),
                 classes=class_definitions(row.function for row in members),
-                definitions=_definitions(context, members),
+                definitions=blocks(
+                    (direct_namespace(row.function, key), _definition(context, row))
+                    for row in members
+                    if _has_direct_functions(context, row)
+                ),
                 tables=tuple(_tables(context, key, name, members)),
             )
-
-
-def _definitions(context: Context, rows: Sequence[Registration]) -> tuple[Block[Item], ...]:
-    return blocks(
-        (direct_namespace(row.function, row.key), _definition(context, row))
-        for row in rows
-        if _has_direct_functions(context, row)
-    )
 
 
 def _definition(context: Context, row: Registration) -> Item:
@@ -284,17 +281,6 @@ def _optional_devices(f: NativeFunction) -> set[str]:
     return {OPTIONAL_DEVICES[key] for key in rows if key in OPTIONAL_DEVICES}
 
 
-def _stem(key: DispatchKey) -> str:
-    """Return the name of a key's file, without `.cpp`. It differs from the file of kernels that opgen itself adds for the key."""
-    return f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
-
-
-def _author_includes(rows: tuple[Registration, ...]) -> Iterator[str]:
-    """Return the headers that declare existing functions, with the quotes or angle brackets of their `#include`."""
-    existing = (row.function for row in rows if row.kind is RegistrationKind.existing)
-    return (header for f in existing for header in f.includes)
-
-
 def _includes(
     context: Context, key: DispatchKey, rows: tuple[Registration, ...]
 ) -> tuple[str, ...]:
@@ -306,29 +292,24 @@ def _includes(
             assert row.group is not None
             headers.add(f"ops/{row.group.primary.root_name}_ops.h")
     besides = context.target.dispatch.key_headers.get(key)
-    existing = any(row.kind is RegistrationKind.existing for row in rows)
-    own = (
-        {_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured}
-        if context.library.backend_only
-        else set()
-    )
+    kinds = {row.kind for row in rows}
+    existing = [row.function for row in rows if row.kind is RegistrationKind.existing]
+    own = set()
+    if context.library.backend_only:
+        own = {_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured}
+    of_backend = []
+    if context.backend is not None and RegistrationKind.external in kinds:
+        of_backend.append(context.library.header(context.backend.header))
+        if kinds & {RegistrationKind.from_functional, RegistrationKind.from_out}:
+            of_backend.append("opgen/external_backend.h")
     return sorted_includes(
         *(() if besides is None else (besides,)),
         *(("opgen/existing.h",) if existing else ()),
         *map(context.library.operator_header, headers.difference(own)),
         *map(context.library.header, own),
-        *_backend_includes(context, rows),
-        *_author_includes(rows),
+        *of_backend,
+        *(header for f in existing for header in f.includes),
     )
-
-
-def _backend_includes(context: Context, rows: tuple[Registration, ...]) -> tuple[str, ...]:
-    kinds = {row.kind for row in rows}
-    if context.backend is None or RegistrationKind.external not in kinds:
-        return ()
-    own = context.library.header(context.backend.header)
-    made = {RegistrationKind.from_functional, RegistrationKind.from_out} & kinds
-    return ("opgen/external_backend.h", own) if made else (own,)
 
 
 def _kernel_header(row: Registration) -> str:

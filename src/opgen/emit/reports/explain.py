@@ -23,7 +23,7 @@ from opgen.emit.torch.autograd import AutogradRow, find_autograd_row
 from opgen.emit.torch.functionalize import find_functionalized, find_twin_rows
 from opgen.model.derivatives import DEFAULT_KEY, TextPlace
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.registry import OutlessGroup, StructuredGroup
 from opgen.resolve.computed_table import PYTHON_REASON, Cell, computed_table, explained_table
 from opgen.resolve.dispatch_tables import RegistrationKind
@@ -208,6 +208,11 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
     span = f.spans.entry
     rows = _rows(context, f, explained_table(context.registry, f))
     width = max((len(key) for key, *_ in rows), default=0)
+    # The operators whose kernels serve `f`: itself, and its structured group.
+    structured = context.registry.structured_group_of(f)
+    owners = {f.full_name}
+    if structured is not None:
+        owners |= {structured.functional.full_name, structured.primary.full_name}
     return generated(
         path="",
         template="operator.txt.j2",
@@ -224,17 +229,13 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
         hidden=_hidden_operators(context, f),
         gradients=_gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
-        to_write=tuple(_to_write(context, f)) or (_NOTHING_TO_WRITE,),
+        to_write=tuple(m.to_write for m in missing_functions(context) if m.operator in owners)
+        or (_NOTHING_TO_WRITE,),
         headers=tuple(_headers(context, f)),
     )
 
 
 _NOTHING_TO_WRITE = "nothing: all functions that it calls exist or are generated"
-
-
-def _to_write(context: Context, f: NativeFunction) -> Iterator[str]:
-    owners = _kernel_owners(context, f)
-    return (m.to_write for m in missing_functions(context) if m.operator in owners)
 
 
 def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
@@ -339,23 +340,12 @@ def _called(context: Context, cell: Cell) -> str:
 
 def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
     spelling = context.target.cpp.spelling
-    for method in (False, True):
-        wanted = "method" if method else "function"
-        if wanted not in {v.name for v in f.variants}:
-            continue
-        for signature in context.spell.cpp_signatures(f, method=method):
-            if method:
-                yield f"{signature.decl(spelling, scope='Tensor::')} const"
-            else:
-                yield signature.decl(spelling)
-
-
-def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
-    """Return the operators whose kernels serve `f`: itself, and its structured group."""
-    group = context.registry.structured_group_of(f)
-    if group is None:
-        return frozenset({f.full_name})
-    return frozenset({f.full_name, group.functional.full_name, group.primary.full_name})
+    if Variant.function in f.variants:
+        for signature in context.spell.cpp_signatures(f, method=False):
+            yield signature.decl(spelling)
+    if Variant.method in f.variants:
+        for signature in context.spell.cpp_signatures(f, method=True):
+            yield f"{signature.decl(spelling, scope='Tensor::')} const"
 
 
 def _headers(context: Context, f: NativeFunction) -> Iterator[str]:
