@@ -73,12 +73,12 @@ def _class(context: Context, fn: DifferentiableFunction, node: PythonNode) -> It
 
 def _backward(node: PythonNode) -> Iterator[str]:
     yield from node.locals
-    for gradient in node.gradients:
-        yield f"if {' or '.join(f'call.computes({i})' for i in gradient.inputs)}:"
-        if len(gradient.inputs) == 1:
-            yield f"    call.give({gradient.inputs[0]}, {gradient.text})"
+    for inputs, text in node.gradients:
+        yield f"if {' or '.join(f'call.computes({i})' for i in inputs)}:"
+        if len(inputs) == 1:
+            yield f"    call.give({inputs[0]}, {text})"
         else:
-            yield f"    call.give_all({gradient.inputs!r}, {gradient.text})"
+            yield f"    call.give_all({inputs!r}, {text})"
 
 
 def _method(name: str, parameters: Sequence[str], body: Iterator[str] | list[str]) -> Iterator[str]:
