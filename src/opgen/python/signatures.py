@@ -252,9 +252,8 @@ def _takes_tensor_options(f: NativeFunction) -> bool:
 
 def _is_factory(func: FunctionSchema) -> bool:
     name = str(func.name.name)
-    if name.startswith("new_") or (name.endswith("_like") and not func.is_out_fn()):
-        return True
-    return func.creates_tensor
+    is_like = name.endswith("_like") and not func.is_out_fn()
+    return name.startswith("new_") or is_like or func.creates_tensor
 
 
 class PythonOverload(Struct, frozen=True):
