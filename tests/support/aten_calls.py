@@ -14,9 +14,8 @@ from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import Signatures
 from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics
-from opgen.emit.common.base import Block, Calls, GeneratedFile, blocks
+from opgen.emit.common.base import Block, Calls, GeneratedFile, Item, blocks, cpp_string
 from opgen.emit.common.text import Speller
-from opgen.emit.cpp.operators import OperatorStruct
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.pipeline.loading import read_registry
@@ -48,7 +47,7 @@ def write_aten_calls(folder: Path, sources: Iterable[Path]) -> Path:
 
 
 class AtenHeader(GeneratedFile, frozen=True):
-    operators: tuple[Block[OperatorStruct], ...]
+    operators: tuple[Block[Item], ...]
     functions: tuple[Block[Calls], ...]
 
 
@@ -72,15 +71,13 @@ def aten_header(path: str, functions: Iterable[NativeFunction], spell: Speller) 
     )
 
 
-def _struct(f: NativeFunction, spell: Speller) -> OperatorStruct:
+def _struct(f: NativeFunction, spell: Speller) -> Item:
     signature = spell.spelled(spell.signatures.dispatcher(f))
-    return OperatorStruct(
+    return Item(
         schema=str(f.func),
+        schema_text=cpp_string(str(f.func)),
         struct=operator_struct_name(f.func),
         name=f.full_name.partition(".")[0],
         overload=f.func.name.overload_name,
         function_type=signature.function_type,
-        kept=True,
-        dispatched="",
-        below="",
     )

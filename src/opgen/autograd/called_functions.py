@@ -12,10 +12,9 @@ from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunct
 from opgen.autograd.formula import Formula, Node, read_formula
 from opgen.autograd.formula_checks import called_functions, called_members
 from opgen.autograd.kernels import SUFFIXES
-from opgen.cpp.cpp_types import type_of_return
+from opgen.cpp.cpp_types import TypeContext, TypeSpelling, spell, type_of_return
 from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import Signatures
-from opgen.cpp.type_values import TypeContext, TypeSpelling, spell
 from opgen.data import read_sections, table_rows
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary

@@ -12,8 +12,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from opgen.autograd.formula import Formula, Node
-from opgen.cpp.signatures import Binding
-from opgen.cpp.type_values import (
+from opgen.cpp.cpp_types import (
     BOOL,
     INT,
     SYM_INT,
@@ -24,6 +23,7 @@ from opgen.cpp.type_values import (
     Optional,
     Vector,
 )
+from opgen.cpp.signatures import Binding
 from opgen.diagnostics import Span
 from opgen.model.derivatives import DerivativeEntry, TextPlace, WrittenFormula
 from opgen.model.function_schema import Argument

@@ -32,10 +32,9 @@ from opgen.autograd.formula_checks import (
     names_of_forward,
 )
 from opgen.autograd.forward_formulas import forward_derivative, with_inputs
-from opgen.cpp.cpp_types import type_of_return
+from opgen.cpp.cpp_types import CType, TypeContext, type_of_return, without_reference
 from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Binding, Signatures
-from opgen.cpp.type_values import CType, TypeContext, without_reference
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.model.backend import WrittenName
@@ -210,14 +209,22 @@ class _Builder(Struct):
         func = self._canonical(named, match["name"])
         plain = [s for s in self.signatures.cpp(func, method=False) if not s.faithful]
         parameters = plain[-1].arguments
-        if not self._check_names(func, parameters, entry):
+        taken = [b.name for b in parameters if b.name in _OWN_NAMES]
+        for name in taken:
+            message = f"'{func.full_name}' has an argument '{name}'"
+            labels = ((func.argument_span(name), "this argument"),)
+            hint = "rename the argument: formulas use this name for something else"
+            self._error("E1212", message, entry.name.span, labels=labels, hint=hint)
+        if taken:
             return None
         context = TypeContext.of(func)
         names = (n if n != "self" else "result" for n in return_names(func))
         types = (without_reference(type_of_return(func, r, context)) for r in func.func.returns)
         outputs = tuple(zip(names, types))
-        flags = entry.output_differentiability
-        if flags is not None and not self._check_flags(func, flags, entry):
+        flags, count = entry.output_differentiability, len(func.func.returns)
+        if flags is not None and len(flags) != count:
+            message = f"'output_differentiability' has {len(flags)} items, and '{func.full_name}' has {count} outputs"
+            self._error("E1213", message, entry.output_span or entry.name.span)
             return None
         return _Operator(match["name"], func, named, parameters, outputs, flags)
 
@@ -270,28 +277,6 @@ class _Builder(Struct):
             if not func.is_functional_fn() and not func.is_out_fn() and str(func.name.name) == name:
                 return f
         return functions[0]
-
-    def _check_names(
-        self, func: NativeFunction, parameters: Iterable[Binding], entry: DerivativeEntry
-    ) -> bool:
-        taken = [b.name for b in parameters if b.name in _OWN_NAMES]
-        for name in taken:
-            message = f"'{func.full_name}' has an argument '{name}'"
-            labels = ((func.argument_span(name), "this argument"),)
-            hint = "rename the argument: formulas use this name for something else"
-            self._error("E1212", message, entry.name.span, labels=labels, hint=hint)
-        return not taken
-
-    def _check_flags(
-        self, func: NativeFunction, flags: tuple[bool, ...], entry: DerivativeEntry
-    ) -> bool:
-        span = entry.output_span or entry.name.span
-        outputs = len(func.func.returns)
-        if len(flags) != outputs:
-            message = f"'output_differentiability' has {len(flags)} items, and '{func.full_name}' has {outputs} outputs"
-            self._error("E1213", message, span)
-            return False
-        return True
 
     # Its formulas.
 

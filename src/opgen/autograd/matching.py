@@ -5,8 +5,10 @@ Source of the rules: torchgen, see docs/reference/torchgen-differences.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from opgen.autograd.derivative import (
     Derivative,
@@ -19,9 +21,8 @@ from opgen.autograd.differentiability import Infos
 from opgen.autograd.formula import read_formula
 from opgen.autograd.forward_formulas import FOREACH, inplace_derivative
 from opgen.autograd.kernels import differentiable_outputs
-from opgen.cpp.cpp_types import argument_type
+from opgen.cpp.cpp_types import TENSOR_LIST, CType, TypeContext, argument_type, without_reference
 from opgen.cpp.signatures import Binding
-from opgen.cpp.type_values import TENSOR_LIST, CType, TypeContext, without_reference
 from opgen.diagnostics import Diagnostics
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import Argument, FunctionSchema, SchemaKind
@@ -93,7 +94,6 @@ class _Deriver:
     ) -> None:
         self.f = f
         self.info = info
-        self.context = TypeContext.of(f)
         theirs = reference.arguments.flat_non_out
         self.arguments: dict[str, Argument] = {
             b.name: a for a, b in zip(f.func.arguments.flat_non_out, theirs)
@@ -102,83 +102,70 @@ class _Deriver:
     def derive(self) -> DifferentiabilityInfo:
         derivatives = tuple(self._derivative(d) for d in self.info.derivatives)
         wanted = {name for d in derivatives for name in d.var_names}
-        inputs = tuple(
-            Binding(a.name, self._type(a))
-            for a in self.f.func.arguments.flat_non_out
-            if a.name in wanted
-        )
-        return DifferentiabilityInfo(
+        return replace(
+            self.info,
             name=self.f.root_name,
             func=self.f,
             op=f"Foreach{self.info.op}{self.f.func.name.overload_name}",
             derivatives=derivatives,
             forward_derivatives=tuple(self._forward(d) for d in self.info.forward_derivatives),
-            args_with_derivatives=inputs,
+            args_with_derivatives=tuple(
+                Binding(a.name, self._type(a))
+                for a in self.f.func.arguments.flat_non_out
+                if a.name in wanted
+            ),
             non_differentiable_arg_names=(),
             output_differentiability=None,
             output_differentiability_condition=None,
-            entry=self.info.entry,
         )
 
     def _type(self, argument: Argument) -> CType:
-        return argument_type(
-            argument.type, mutable=argument.is_write, symint=True, context=self.context
-        )
+        context = TypeContext.of(self.f)
+        return argument_type(argument.type, mutable=argument.is_write, symint=True, context=context)
+
+    def _names(self, names: Iterable[str]) -> tuple[str, ...]:
+        own = self.arguments
+        return tuple(own[name].name if name in own else name for name in names)
 
     def _derivative(self, written: Derivative) -> Derivative:
-        formula = written.formula.text.replace("grad", "grads[i]").replace("result", "result[i]")
+        texts = {"grad": "grads[i]", "result": "result[i]"}
         inputs = []
         for saved in written.saved_inputs:
             theirs = saved.expr.split(".")[0]
             argument = self.arguments[theirs]
             item = f"{argument.name}[i]" if isinstance(argument.type, ListType) else argument.name
-            formula = formula.replace(saved.name, saved.expr.replace(theirs, item))
+            texts[saved.name] = read_formula(saved.expr).with_names({theirs: item}).text
             ctype = without_reference(self._type(argument))
             inputs.append(SavedAttribute(argument.name, ctype, argument.name))
-        outputs = tuple(
-            SavedAttribute("result", TENSOR_LIST, "result") for _ in written.saved_outputs
-        )
-        names = tuple(self.arguments[name].name for name in written.var_names)
-        return Derivative(
-            names,
-            read_formula(formula),
-            written.formula,
-            tuple(inputs),
-            outputs,
-            frozenset(),
-            written.place,
+        result = SavedAttribute("result", TENSOR_LIST, "result")
+        return replace(
+            written,
+            var_names=self._names(written.var_names),
+            formula=written.formula.with_names(texts),
+            original_formula=written.formula,
+            saved_inputs=tuple(inputs),
+            saved_outputs=(result,) * len(written.saved_outputs),
+            named_gradients=frozenset(),
         )
 
     def _forward(self, written: ForwardDerivative) -> ForwardDerivative:
-        formula = written.formula.text.replace("result", "result[i]")
-        names, types = list(written.var_names), list(written.var_types)
-        tangents, primals = (
-            list(written.required_inputs_fw_grad),
-            list(written.required_inputs_primal),
-        )
-        pairs = zip(self.f.func.arguments.flat_non_out, self.info.func.func.arguments.flat_non_out)
-        for own, theirs in pairs:
-            if isinstance(own.type, ListType) and not own.type.is_tensor_like():
-                formula = formula.replace(theirs.name, f"{own.name}[i]")
-            elif own.type.is_tensor_like():
-                for suffix in ("_p", "_t"):
-                    formula = formula.replace(theirs.name + suffix, own.name + suffix)
-            elif own.name != theirs.name:
-                formula = formula.replace(theirs.name, own.name)
-            for i, name in enumerate(names):
-                if name == theirs.name:
-                    names[i], types[i] = own.name, own.type
-            tangents = [own.name if n == theirs.name else n for n in tangents]
-            primals = [own.name if n == theirs.name else n for n in primals]
-        return ForwardDerivative(
-            tuple(names),
-            tuple(types),
-            read_formula(formula),
-            written.place,
-            tuple(tangents),
-            tuple(primals),
-            written.required_original_self_value,
-            written.is_reusing_outplace_formula,
+        texts = {"result": "result[i]"}
+        for name, own in self.arguments.items():
+            if own.type.is_tensor_like():
+                texts |= {name + suffix: own.name + suffix for suffix in ("_p", "_t")}
+            else:
+                texts[name] = f"{own.name}[i]" if isinstance(own.type, ListType) else own.name
+        types = zip(written.var_names, written.var_types)
+        return replace(
+            written,
+            var_names=self._names(written.var_names),
+            var_types=tuple(
+                self.arguments[name].type if name in self.arguments else type
+                for name, type in types
+            ),
+            formula=written.formula.with_names(texts),
+            required_inputs_fw_grad=self._names(written.required_inputs_fw_grad),
+            required_inputs_primal=self._names(written.required_inputs_primal),
         )
 
 
@@ -274,11 +261,10 @@ class _Matcher:
             return found, False
         if generated and (found := _of_signature(f, self.others)) is not None:
             return (found if self._check_saved(f, found) else {}), False
-        return self._foreach(f) if foreach else ({}, False)
-
-    def _foreach(self, f: NativeFunction) -> tuple[Infos, bool]:
-        found, is_own = _derive_foreach(f, self.functional, self.others)
-        return ({} if found is None else {DEFAULT_KEY: found}), is_own
+        derived, is_own = (
+            _derive_foreach(f, self.functional, self.others) if foreach else (None, False)
+        )
+        return ({} if derived is None else {DEFAULT_KEY: derived}), is_own
 
     def _check_saved(self, f: NativeFunction, infos: Infos) -> bool:
         """Report formulas that save `self` of an operator that writes it: its functional form does not write it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from keyword import iskeyword
 
@@ -299,15 +299,8 @@ _MASK = "grad_input_mask"
 _INDEX = "i"
 
 
-class PythonGradient(Struct, frozen=True):
-    """A formula: the numbers of the inputs that it serves, and its expression."""
-
-    inputs: tuple[int, ...]
-    text: str
-
-
 class PythonNode(Struct, frozen=True):
-    """The formulas of an operator in Python.
+    """The formulas of an operator in Python: `gradients` are the numbers of the inputs that each serves, and its expression.
 
     `inputs` are the positions of the arguments with a formula, `refused` those of tensors of which no row says anything,
     `outputs` the numbers of the returns with a gradient.
@@ -326,7 +319,7 @@ class PythonNode(Struct, frozen=True):
     saved_inputs: tuple[str, ...]
     saved_outputs: tuple[str, ...]
     locals: tuple[str, ...]
-    gradients: tuple[PythonGradient, ...]
+    gradients: tuple[tuple[tuple[int, ...], str], ...]
     condition: str
     functions: frozenset[str]
 
@@ -344,7 +337,9 @@ def recorded_info(fn: DifferentiableFunction) -> DifferentiabilityInfo | None:
     kind = fn.func.func.kind()
     if info is None or not info.has_derivatives or kind is SchemaKind.out:
         return None
-    is_of_one = fn.func.root_name.startswith(FOREACH) and not _is_foreach(info)
+    is_of_one = fn.func.root_name.startswith(FOREACH) and not info.func.root_name.startswith(
+        FOREACH
+    )
     return None if is_of_one else info
 
 
@@ -361,10 +356,6 @@ def python_node(
     return _Builder(fn, info, operators, declared).build()
 
 
-def _is_foreach(info: DifferentiabilityInfo) -> bool:
-    return info.func.root_name.startswith(FOREACH)
-
-
 def _as_variables(names: Iterable[str]) -> dict[str, str]:
     return {name: python_name(name, _TAKEN) for name in names}
 
@@ -379,10 +370,14 @@ class _Builder:
     ) -> None:
         self.fn, self.info = fn, info
         self.operators, self.declared = operators, declared
+        self.is_foreach = info.func.root_name.startswith(FOREACH)
         self.functions: set[str] = set()
-        self.arguments = tuple(a.name for a in fn.func.func.arguments.flat_all)
-        self.returned = tuple(
+        self.arguments = _as_variables(a.name for a in fn.func.func.arguments.flat_all)
+        self.returned = _as_variables(
             "result" if name == "self" else name for name in return_names(fn.func)
+        )
+        self.fields = _as_variables(
+            s.name for s in (*info.all_saved_inputs, *info.all_saved_outputs)
         )
         self.inputs = tuple(b.name for b in info.args_with_derivatives)
 
@@ -391,17 +386,13 @@ class _Builder:
         place = info.derivatives[0].place
         at = 0
         try:
-            saved_inputs = tuple(
-                self._text(s.expr, self._of_arguments()) for s in info.all_saved_inputs
-            )
-            saved_outputs = tuple(
-                self._text(s.expr, _as_variables(self.returned)) for s in info.all_saved_outputs
-            )
+            saved_inputs = tuple(self._text(s.expr, self.arguments) for s in info.all_saved_inputs)
+            saved_outputs = tuple(self._text(s.expr, self.returned) for s in info.all_saved_outputs)
             condition = info.output_differentiability_condition
             decides = ""
             if condition is not None:
                 place = condition.place
-                decides = self._text(condition.text, self._of_arguments())
+                decides = self._text(condition.text, self.arguments)
             gradients = []
             for derivative in info.derivatives:
                 place, at = derivative.place, len(derivative.original_formula.text)
@@ -411,14 +402,15 @@ class _Builder:
             is_written = whole is None and derivative.formula == derivative.original_formula
             span = place.part(error.start, min(error.end, at)) if is_written else place.span
             return Refusal(str(error), span)
-        every = (*info.all_saved_inputs, *info.all_saved_outputs)
+        positions, outputs = list(self.arguments), differentiable_outputs(self.fn)
+        named = return_names(self.fn.func)
         return PythonNode(
-            inputs=tuple(self.arguments.index(name) for name in self.inputs),
-            refused=tuple(self.arguments.index(a.name) for a in info.unmentioned_tensors),
-            outputs=tuple(self._outputs()),
-            parameters=tuple(python_name(name, _TAKEN) for name in self.arguments),
-            results=tuple(python_name(name, _TAKEN) for name in self.returned),
-            fields=tuple(python_name(s.name, _TAKEN) for s in every),
+            inputs=tuple(map(positions.index, self.inputs)),
+            refused=tuple(positions.index(a.name) for a in info.unmentioned_tensors),
+            outputs=tuple(i for i, name in enumerate(named) if name in outputs) if named else (0,),
+            parameters=tuple(self.arguments.values()),
+            results=tuple(self.returned.values()),
+            fields=tuple(self.fields.values()),
             saved_inputs=saved_inputs,
             saved_outputs=saved_outputs,
             locals=tuple(self._locals()),
@@ -433,40 +425,25 @@ class _Builder:
         self.functions |= found.functions
         return found.text
 
-    def _of_arguments(self) -> dict[str, str]:
-        return _as_variables(self.arguments)
-
-    def _of_formulas(self) -> dict[str, str]:
-        every = (*self.info.all_saved_inputs, *self.info.all_saved_outputs)
-        values = _as_variables(s.name for s in every)
-        values |= {"grad": "grad", "grads": f"{_CALL}.grads", "retain_variables": "True"}
-        values |= {name: name for name in self.info.used_named_gradients}
-        if _is_foreach(self.info):
-            values[_INDEX] = _INDEX
-        return values
-
-    def _gradient(self, derivative: Derivative) -> PythonGradient:
+    def _gradient(self, derivative: Derivative) -> tuple[tuple[int, ...], str]:
         numbers = tuple(self.inputs.index(name) for name in derivative.var_names)
         mask = ", ".join(f"{_CALL}.computes({i})" for i in numbers)
-        values = {**self._of_formulas(), _MASK: f"[{mask}]"}
-        text = self._text(derivative.formula.text, values)
-        if _is_foreach(self.info):
-            text = f"[{text} for {_INDEX} in range(len({_CALL}.grads))]"
-        return PythonGradient(numbers, text)
+        values = {
+            **self.fields,
+            **{name: name for name in ("grad", *self.info.used_named_gradients)},
+            "grads": f"{_CALL}.grads",
+            "retain_variables": "True",
+            _MASK: f"[{mask}]",
+        }
+        if not self.is_foreach:
+            return numbers, self._text(derivative.formula.text, values)
+        text = self._text(derivative.formula.text, {**values, _INDEX: _INDEX})
+        return numbers, f"[{text} for {_INDEX} in range(len({_CALL}.grads))]"
 
     def _locals(self) -> Iterator[str]:
         formulas = [d.formula for d in self.info.derivatives]
-        if any(formula.uses("grad") for formula in formulas) and not _is_foreach(self.info):
+        if any(formula.uses("grad") for formula in formulas) and not self.is_foreach:
             yield f"grad = {_CALL}.grads[0]"
         names = [r.name for r in self.info.func.func.returns]
         for name in sorted(self.info.used_named_gradients):
             yield f"{name} = {_CALL}.grad_of({names.index(name.removeprefix('grad_'))})"
-
-    def _outputs(self) -> Iterator[int]:
-        named: Sequence[str] = return_names(self.fn.func)
-        found = differentiable_outputs(self.fn)
-        if not named:
-            yield 0
-        for i, name in enumerate(named):
-            if name in found:
-                yield i

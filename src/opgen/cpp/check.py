@@ -13,8 +13,14 @@ from msgspec import Struct, field
 
 from opgen.cpp import signatures
 from opgen.cpp.cpp_types import (
+    CType,
+    NoCppType,
+    TypeContext,
+    TypeSpelling,
     argument_type,
+    holds_references,
     native_argument_type,
+    spell,
     structured_argument_type,
     type_of_return,
 )
@@ -25,16 +31,8 @@ from opgen.cpp.literals import (
     find_rejected,
 )
 from opgen.cpp.names import operator_struct_name, parameter_name
-from opgen.cpp.signatures import Binding, CppSignature, DispatcherSignature, Signatures, parameters
+from opgen.cpp.signatures import Binding, DispatcherSignature, Signatures, parameters
 from opgen.cpp.translate import Conversions, NoConversion, translate
-from opgen.cpp.type_values import (
-    CType,
-    NoCppType,
-    TypeContext,
-    TypeSpelling,
-    holds_references,
-    spell,
-)
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.model.backend import BackendKernel, ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
@@ -66,13 +64,15 @@ def _check_overloads(
 ) -> None:
     first: dict[Hashable, NativeFunction] = {}
     for f in functions:
-        for method, signature in _signatures(f, signatures):
-            key = (
-                operator_namespace(f.namespace),
-                method,
-                signature.name,
-                tuple(b.type for b in signature.arguments),
-            )
+        made = (
+            (method, signature)
+            for method, variant in ((False, Variant.function), (True, Variant.method))
+            if variant in f.variants
+            for signature in signatures.cpp(f, method=method)
+        )
+        for method, signature in made:
+            types = tuple(b.type for b in signature.arguments)
+            key = (operator_namespace(f.namespace), method, signature.name, types)
             other = first.setdefault(key, f)
             if other is not f:
                 message = (
@@ -81,13 +81,6 @@ def _check_overloads(
                 )
                 _report("E0711", message, f, other, diagnostics)
                 break
-
-
-def _signatures(f: NativeFunction, signatures: Signatures) -> Iterator[tuple[bool, CppSignature]]:
-    for method, variant in ((False, Variant.function), (True, Variant.method)):
-        if variant in f.variants:
-            for signature in signatures.cpp(f, method=method):
-                yield method, signature
 
 
 def _check_headers(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
@@ -151,7 +144,9 @@ def check_signatures(
     sound = {f.full_name for f in registry.functions if _is_sound(f, checker)}
     for f in registry.functions:
         if f.full_name in sound:
-            _check_conversions(f, checker)
+            for have, want, method in _translations(f, signatures):
+                if not _check_translation(f, have, want, checker, method=method):
+                    break
     groups: tuple[StructuredGroup, ...] = (*registry.groups, *registry.outless_groups)
     for group in groups:
         if all(f.full_name in sound for f in group.functions()):
@@ -326,12 +321,6 @@ def _check_parameter_names(f: NativeFunction, checker: _Checker) -> None:
             reserved.add(name)
 
 
-def _check_conversions(f: NativeFunction, checker: _Checker) -> None:
-    for have, want, method in _translations(f, checker.signatures):
-        if not _check_translation(f, have, want, checker, method=method):
-            return
-
-
 def _check_translation(
     f: NativeFunction,
     have: tuple[Binding, ...],
@@ -384,7 +373,7 @@ def _translations(
 
 
 def _check_group(group: StructuredGroup, checker: _Checker) -> None:
-    before = len(checker.diagnostics)
+    before, report = len(checker.diagnostics), checker.diagnostics.error
     for f in group.functions():
         _check_aliased_returns(f, checker)
     if isinstance(group, OutlessGroup):
@@ -392,8 +381,14 @@ def _check_group(group: StructuredGroup, checker: _Checker) -> None:
     elif group.structured:
         before = len(checker.diagnostics)
         for f in group.functions():
-            _check_no_tensor_options(f, checker)
-        _check_structured_outs(group.out, checker)
+            if f.func.arguments.tensor_options is not None:
+                message = f"'{f.func.name}' is structured, but takes TensorOptions"
+                report("E0705", message, f.argument_span("dtype"))
+        out = group.out
+        for a in out.func.arguments.out:
+            if not _is_tensor(a.type):
+                message = f"'{out.func.name}' is structured, but its out argument '{a.name}' is '{a.type}'"
+                report("E0706", message, out.argument_type_span(a.name))
     else:
         return
     _check_structured_types(group, checker)
@@ -435,41 +430,22 @@ def _check_structured_returns(f: NativeFunction, checker: _Checker) -> None:
             checker.diagnostics.error("E0706", message, f.return_span(index))
 
 
-def _check_no_tensor_options(f: NativeFunction, checker: _Checker) -> None:
-    if f.func.arguments.tensor_options is not None:
-        message = f"'{f.func.name}' is structured, but takes TensorOptions"
-        checker.diagnostics.error("E0705", message, f.argument_span("dtype"))
-
-
-def _check_structured_outs(out: NativeFunction, checker: _Checker) -> None:
-    for a in out.func.arguments.out:
-        if not _is_tensor(a.type):
-            checker.diagnostics.error(
-                "E0706",
-                f"'{out.func.name}' is structured, but its out argument '{a.name}' is '{a.type}'",
-                out.argument_type_span(a.name),
-            )
-
-
 def _check_structured_types(group: StructuredGroup, checker: _Checker) -> None:
     """Report arguments without a type in structured kernels, including precomputed ones, which only these have."""
-    for a in group.functional.func.arguments.flat_non_out:
-        _check_structured_type(a, group.functional.argument_type_span(a.name), checker)
-    precomputed = group.primary.precomputed
-    if precomputed is None:
-        return
-    span = group.primary.spans.value("precomputed")
-    for a in (*(b for _, bs in precomputed.replace for b in bs), *precomputed.add):
-        _check_structured_type(a, span, checker)
-
-
-def _check_structured_type(a: Argument, span: Span, checker: _Checker) -> None:
-    try:
-        _raise_for_inner_references(structured_argument_type(a.type))
-    except NoCppType as problem:
-        checker.diagnostics.error(
-            "E0701", f"'{a.type}' cannot be an argument of a structured kernel: {problem}", span
-        )
+    functional, precomputed = group.functional, group.primary.precomputed
+    arguments: list[tuple[Argument, Span]] = [
+        (a, functional.argument_type_span(a.name)) for a in functional.func.arguments.flat_non_out
+    ]
+    if precomputed is not None:
+        span = group.primary.spans.value("precomputed")
+        replaced = (a for _, replacements in precomputed.replace for a in replacements)
+        arguments += ((a, span) for a in (*replaced, *precomputed.add))
+    for a, span in arguments:
+        try:
+            _raise_for_inner_references(structured_argument_type(a.type))
+        except NoCppType as problem:
+            message = f"'{a.type}' cannot be an argument of a structured kernel: {problem}"
+            checker.diagnostics.error("E0701", message, span)
 
 
 def _check_view_copy(group: NativeFunctionsViewGroup, checker: _Checker) -> None:

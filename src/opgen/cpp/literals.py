@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from opgen import data
-from opgen.cpp.type_values import TypeSpelling
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.diagnostics.suggestions import meant
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 

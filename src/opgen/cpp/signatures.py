@@ -8,23 +8,21 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec import Struct, field
 
 from opgen.cpp.cpp_types import (
-    argument_type,
-    native_argument_type,
-    returns_type,
-    structured_argument_type,
-)
-from opgen.cpp.literals import default_expression
-from opgen.cpp.names import cpp_name, meta_namespace, native_name, parameter_name
-from opgen.cpp.type_values import (
     TENSOR_OPTIONS,
     Base,
     CType,
     Optional,
     TypeContext,
     TypeSpelling,
+    argument_type,
+    native_argument_type,
+    returns_type,
     spell,
+    structured_argument_type,
     without_reference,
 )
+from opgen.cpp.literals import default_expression
+from opgen.cpp.names import cpp_name, meta_namespace, native_name, parameter_name
 from opgen.model.function_schema import (
     TENSOR,
     Argument,

@@ -11,8 +11,7 @@ from functools import cache, lru_cache
 
 from msgspec import Struct
 
-from opgen.cpp.signatures import Binding
-from opgen.cpp.type_values import (
+from opgen.cpp.cpp_types import (
     I_OPT_TENSOR_LIST_REF,
     INT,
     INT_ARRAY_REF,
@@ -34,6 +33,7 @@ from opgen.cpp.type_values import (
     Optional,
     Vector,
 )
+from opgen.cpp.signatures import Binding
 
 
 class Conversions(Struct, frozen=True, kw_only=True, cache_hash=True):

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, blocks, group_by, listed, unique
+from opgen.emit.common.base import GeneratedFile, blocks, generated, group_by, listed, unique
 from opgen.importing.common.registrations import Kernel
 from opgen.importing.entries.callables import CallableFunction, Declaration
 from opgen.importing.entries.merge import Conditions, CustomClass, Entry, Row
@@ -25,26 +25,7 @@ _DEFINE = (
 _TRACED_BY_PYTHON = "opgen: allow(W1030) Python registers its fake kernel"
 
 
-class ImportedFile(GeneratedFile, frozen=True):
-    """The lines of the first item, if there is one, and of each entry."""
-
-    items: tuple[tuple[str, ...], ...]
-
-
-class KernelsHeader(GeneratedFile, frozen=True):
-    yaml: str
-    headers: tuple[str, ...]
-    blocks: tuple[Block[str], ...]
-
-
-class Snippet(GeneratedFile, frozen=True):
-    source: str
-    name: str
-    namespace: str
-    functions: tuple[str, ...]
-
-
-def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[Snippet]:
+def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[GeneratedFile]:
     """Build, for each source, what to include at its end for its functions that no other file can call."""
     called = unique(
         c.declaration
@@ -54,7 +35,7 @@ def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[Snippet]:
     for snippet, some in group_by(called, lambda one: one.snippet).items():
         text = some[0].text
         assert text is not None
-        yield Snippet(
+        yield generated(
             path=posixpath.join(folder, snippet),
             template="kernels.inc.j2",
             source=text.source.path,
@@ -81,8 +62,8 @@ def build_imported(
     traced_by_python: Collection[str],
     *,
     is_fragment: bool,
-) -> ImportedFile:
-    """Return the YAML file. `own_header` is the header that `build_kernels_header` builds; empty if there is none.
+) -> GeneratedFile:
+    """Return the YAML file: the lines of the first item, if there is one, and of each entry. `own_header` is the header that `build_kernels_header` builds; empty if there is none.
 
     `traced_by_python` names the operators whose fake kernel is in Python. `is_fragment` says that other libraries may
     share its namespaces.
@@ -100,17 +81,17 @@ def build_imported(
     first = tuple(f"{'  ' if n else '- '}{line}" for n, line in enumerate(header))
     made = (tuple(_entry(entry, shared, entry.name in traced_by_python)) for entry in entries)
     items = (*([first] if first else []), *made)
-    return ImportedFile(path=path, template="imported.yaml.j2", items=items)
+    return generated(path=path, template="imported.yaml.j2", items=items)
 
 
-def build_kernels_header(path: str, yaml: str, entries: Sequence[Entry]) -> KernelsHeader | None:
+def build_kernels_header(path: str, yaml: str, entries: Sequence[Entry]) -> GeneratedFile | None:
     """Return the header for kernels that no header of the sources declares; None if there are none."""
     declarations = [c.declaration for c in _called(entries) if c.declaration is not None]
     if not declarations:
         return None
     headers = {header for one in declarations for header in one.declared.headers}
     made = blocks(unique((one.namespace, _declaration(one)) for one in declarations))
-    return KernelsHeader(
+    return generated(
         path=path,
         template="kernels.h.j2",
         yaml=yaml,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.python_formulas import PythonNode, Refusal, python_node, recorded_info
-from opgen.emit.common.base import GeneratedFile, Record, generated, group_by
+from opgen.emit.common.base import GeneratedFile, Item, generated, group_by
 from opgen.emit.common.context import Context
-from opgen.emit.torch.functionalize import OF_OUT
+from opgen.emit.torch.functionalize import OF_OUT, by_functional, by_twin
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType
@@ -26,22 +26,6 @@ from opgen.resolve.functional_forms import (
 )
 
 
-class NodeClass(Record, frozen=True):
-    """The class of a node: its lines."""
-
-    comment: str
-    name: str
-    lines: tuple[str, ...]
-
-
-class CalledFunction(Record, frozen=True):
-    """A function of an operator, by the name that formulas have for it."""
-
-    variable: str
-    namespace: str
-    name: str
-
-
 def build_formulas(context: Context) -> Iterator[GeneratedFile]:
     """Build python/<library>/_formulas.py, if an operator has formulas."""
     recorded = [fn for fn in context.gradients if context.keeps(fn.func) and recorded_info(fn)]
@@ -53,10 +37,7 @@ def build_formulas(context: Context) -> Iterator[GeneratedFile]:
         path=f"python/{context.library.name}/_formulas.py",
         template="formulas.py.j2",
         library=context.library.name,
-        functions=tuple(
-            CalledFunction(f"{namespace}_{name}", namespace, name)
-            for namespace, _, name in (one.partition(".") for one in called)
-        ),
+        functions=tuple(tuple(name.split(".")) for name in called),
         nodes=tuple(_class(context, fn, node) for fn, node in nodes),
     )
 
@@ -75,7 +56,8 @@ def _node(context: Context, fn: DifferentiableFunction) -> PythonNode:
     return node
 
 
-def _class(context: Context, fn: DifferentiableFunction, node: PythonNode) -> NodeClass:
+def _class(context: Context, fn: DifferentiableFunction, node: PythonNode) -> Item:
+    """Return the class of a node."""
     lines = [
         f"inputs = {node.inputs!r}",
         f"refused = {node.refused!r}",
@@ -86,17 +68,17 @@ def _class(context: Context, fn: DifferentiableFunction, node: PythonNode) -> No
         *_method("backward", ("call", *node.fields), _backward(node)),
     ]
     indented = tuple(f"    {line}" if line else "" for line in lines)
-    return NodeClass(str(fn.func.func), node_name(fn.func), indented)
+    return Item(comment=str(fn.func.func), name=node_name(fn.func), lines=indented)
 
 
 def _backward(node: PythonNode) -> Iterator[str]:
     yield from node.locals
-    for gradient in node.gradients:
-        yield f"if {' or '.join(f'call.computes({i})' for i in gradient.inputs)}:"
-        if len(gradient.inputs) == 1:
-            yield f"    call.give({gradient.inputs[0]}, {gradient.text})"
+    for inputs, text in node.gradients:
+        yield f"if {' or '.join(f'call.computes({i})' for i in inputs)}:"
+        if len(inputs) == 1:
+            yield f"    call.give({inputs[0]}, {text})"
         else:
-            yield f"    call.give_all({gradient.inputs!r}, {gradient.text})"
+            yield f"    call.give_all({inputs!r}, {text})"
 
 
 def _method(name: str, parameters: Sequence[str], body: Iterator[str] | list[str]) -> Iterator[str]:
@@ -132,18 +114,9 @@ def is_recorded(context: Context) -> Callable[[NativeFunction], bool]:
     return lambda f: f.full_name in names
 
 
-class Call(Record, frozen=True):
-    """A call of Python. `arguments` are lines."""
-
-    function: str
-    arguments: tuple[str, ...]
-
-
-class RegisteredNamespace(Record, frozen=True):
-    """The calls that register what Python does for the operators of one namespace."""
-
-    name: str
-    calls: tuple[Call, ...]
+def _call_of(function: str, *arguments: str) -> Item:
+    """Return a call of Python. `arguments` are lines."""
+    return Item(function=function, arguments=("_library,", *arguments))
 
 
 def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
@@ -156,7 +129,7 @@ def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
     namespaces = []
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
         own = [t for t in twins if t.function.namespace == namespace]
-        namespaces.append(RegisteredNamespace(namespace, tuple(_calls(context, members, own))))
+        namespaces.append(Item(name=namespace, calls=tuple(_calls(context, members, own))))
     calls = [call for namespace in namespaces for call in namespace.calls]
     formulas = tuple(build_formulas(context))
     yield from formulas
@@ -172,16 +145,16 @@ def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
 
 def _calls(
     context: Context, functions: Sequence[NativeFunction], twins: Sequence[Twin]
-) -> Iterator[Call]:
+) -> Iterator[Item]:
     numbers = [f for f in functions if takes_numbers(f)]
     if numbers:
         pairs = (f"({_quoted(f)}, {_quoted(with_words(f))})," for f in numbers)
-        yield Call("_numbers.register", ("_library,", *_list(pairs)))
+        yield _call_of("_numbers.register", *_list(pairs))
     by_key = group_by(functions, lambda f: key_of_fake(context.registry, f))
     for key, some in by_key.items():
         if key is not None:
             names = (f"{_quoted(_dispatched(f))}," for f in some)
-            yield Call("_fakes.register", ("_library,", f'b"{key.name}",', *_list(names)))
+            yield _call_of("_fakes.register", f'b"{key.name}",', *_list(names))
     for group in context.registry.groups:
         for f in group.functions():
             if f in functions and is_replaced(f, group, frozenset(OF_OUT)):
@@ -191,20 +164,20 @@ def _calls(
     yield from _gradients(context, functions)
 
 
-def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Call]:
+def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Item]:
     has_formulas = is_recorded(context)
     for f in filter(has_formulas, functions):
         if views_first_argument(f, several=True):
             continue
         lines = (f"{_quoted(_dispatched(f))},", f"{_quoted(f)},", f"_formulas.{node_name(f)},")
-        yield Call("_gradients.record", ("_library,", *lines))
+        yield _call_of("_gradients.record", *lines)
     views = [f for f in functions if has_formulas(f) and views_first_argument(f, several=True)]
     if views:
         entries = (
             f"({_quoted(_dispatched(f))}, {_quoted(f)}{_key_of_view(context, f)}, _formulas.{node_name(f)}),"
             for f in views
         )
-        yield Call("_gradients.record_view", ("_library,", *_list(entries)))
+        yield _call_of("_gradients.record_view", *_list(entries))
     rest = [f for f in functions if not has_formulas(f)]
     for name, some in group_by(rest, lambda f: gradient_function(context, f)).items():
         if name is not None:
@@ -213,7 +186,7 @@ def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterato
                 f"({_quoted(_dispatched(f))}, {_quoted(f)}{_key_of_view(context, f) if is_view else ''}),"
                 for f in some
             )
-            yield Call(f"_gradients.{name}", ("_library,", *_list(entries)))
+            yield _call_of(f"_gradients.{name}", *_list(entries))
     yield from _below_autograd(context, [f for f in rest if _is_refused_below(context, f)])
 
 
@@ -232,11 +205,11 @@ def _is_refused_below(context: Context, f: NativeFunction) -> bool:
     return has_form_below(f) and is_plain and is_connected and is_traced and is_refused
 
 
-def _below_autograd(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Call]:
+def _below_autograd(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Item]:
     for key, some in group_by(functions, lambda f: key_of_fake(context.registry, f)).items():
         assert key is not None
         names = _list(f"{_quoted(f)}," for f in some)
-        yield Call("_below.register", ("_library,", f'b"{key.name}",', *names))
+        yield _call_of("_below.register", f'b"{key.name}",', *names)
 
 
 def _key_of_view(context: Context, f: NativeFunction) -> str:
@@ -259,62 +232,31 @@ def _quoted(f: NativeFunction) -> str:
     return f'"{f.namespace}::{f.func.name}"'
 
 
-def _replaced(f: NativeFunction, functional: NativeFunction) -> Call:
-    """The call for an operator that its functional variant replaces.
-
-    Its arguments: where the functional variant's arguments come from, by position, or the name of an option of what is
-    written; the positions of what is written, in the order of the functional variant's results; and what is returned.
-    """
-    arguments = f.func.arguments
-    positions = {a.name: i for i, a in enumerate(arguments.flat_all)}
-    options = dict.fromkeys(OF_OUT) if not functional.func.is_factory else {n: n for n in OF_OUT}
-    given = [
-        positions[a.name] if a.name in positions else options.get(a.name)
-        for a in functional.func.arguments.flat_all
-    ]
-    outs = [a.name for a in arguments.out]
-    changed = [n for n in arguments.mutable_arg_names if n not in outs]
-    written = [positions[name] for name in (*outs, *changed)]
-    aliased = f.func.aliased_return_names()
-    own = sum(name is None for name in aliased)
-    fresh = iter(range(own))
-    returned = [(None, next(fresh)) if n is None else (positions[n], None) for n in aliased]
-    return Call(
+def _replaced(f: NativeFunction, functional: NativeFunction) -> Item:
+    """The call for an operator that its functional variant replaces."""
+    by = by_functional(f, functional)
+    return _call_of(
         "_functional.replace",
-        (
-            "_library,",
-            f"{_quoted(_dispatched(f))},",
-            f"{_quoted(_dispatched(functional))},",
-            f"{given!r},",
-            f"{written!r},",
-            f"{returned!r},",
-        ),
+        f"{_quoted(_dispatched(f))},",
+        f"{_quoted(_dispatched(functional))},",
+        *(f"{list(part)!r}," for part in (by.given, by.written, by.returned)),
     )
 
 
-def _twin(context: Context, twin: Twin) -> Iterator[Call]:
+def _twin(context: Context, twin: Twin) -> Iterator[Item]:
     """The calls that define the hidden operators of a twin and replace its operator."""
     f = twin.function
     if twin.form is TwinForm.copy:
         key = key_of_fake(context.registry, f)
         # Without a kernel for tensors without data, PyTorch's own error says what is missing.
         if key is not None:
-            arguments = ("_library,", f'b"{key.name}",', f"{_quoted(_dispatched(f))},")
-            yield Call("_functional.replace_view", arguments)
+            name = f"{_quoted(_dispatched(f))},"
+            yield _call_of("_functional.replace_view", f'b"{key.name}",', name)
         return
-    positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
-    written = [i for i, a in enumerate(f.func.arguments.flat_all) if a.is_write]
-    returned = [
-        (None if r.argument is None else positions[r.argument], r.own) for r in twin.returns
-    ]
-    hidden = _dispatched(twin.functional)
-    yield Call(
+    by = by_twin(twin)
+    yield _call_of(
         "_functional.replace_by_twin",
-        (
-            "_library,",
-            f"{_quoted(_dispatched(f))},",
-            f'"{hidden.func}",',
-            f"{written!r},",
-            f"{returned!r},",
-        ),
+        f"{_quoted(_dispatched(f))},",
+        f'"{_dispatched(twin.functional).func}",',
+        *(f"{list(part)!r}," for part in (by.written, by.returned)),
     )

@@ -17,9 +17,9 @@ from opgen.autograd.derivative import AuthorFunction
 from opgen.diagnostics import Diagnostics, Source, counted
 from opgen.emit.common.base import group_by
 from opgen.emit.common.context import Context
+from opgen.emit.common.kernel_set import AuthorKernel
 from opgen.emit.cpp.register import OPTIONAL_DEVICES, describe_omission
 from opgen.emit.kernels.stubs import (
-    MissingFunction,
     kept_functions,
     missing_functions,
     place_of,
@@ -220,11 +220,11 @@ class Kernels(Struct, frozen=True):
     body that `opgen stub` wrote, with its place.
     """
 
-    stubs: tuple[MissingFunction, ...] = ()
-    partly: tuple[tuple[MissingFunction, int], ...] = ()
-    unknown: tuple[MissingFunction, ...] = ()
+    stubs: tuple[AuthorKernel, ...] = ()
+    partly: tuple[tuple[AuthorKernel, int], ...] = ()
+    unknown: tuple[AuthorKernel, ...] = ()
     of_formulas: tuple[AuthorFunction, ...] = ()
-    skeletons: tuple[tuple[MissingFunction, str], ...] = ()
+    skeletons: tuple[tuple[AuthorKernel, str], ...] = ()
 
 
 def find_stubs(context: Context, library: Path) -> Kernels:
@@ -235,9 +235,9 @@ def find_stubs(context: Context, library: Path) -> Kernels:
     """
     sections = sections_of_functions(library)
     kept = (m for m in missing_functions(context) if m.kept)
-    stubs: list[MissingFunction] = []
-    partly: list[tuple[MissingFunction, int]] = []
-    unknown: list[MissingFunction] = []
+    stubs: list[AuthorKernel] = []
+    partly: list[tuple[AuthorKernel, int]] = []
+    unknown: list[AuthorKernel] = []
     for function, overloads in group_by(kept, lambda m: f"{m.namespace}::{m.function}").items():
         linked = sections.get(function, ())
         number = linked.count(_STUBS)
@@ -258,10 +258,10 @@ def find_stubs(context: Context, library: Path) -> Kernels:
 
 def find_skeletons(
     context: Context, sources: Iterable[Path]
-) -> tuple[tuple[MissingFunction, str], ...]:
+) -> tuple[tuple[AuthorKernel, str], ...]:
     """Return the kernels whose bodies in `sources` are still those that `opgen stub` wrote, with their places."""
     functions = {f'"{skeleton_reason(m)}"': m for m in missing_functions(context) if m.kept}
-    found: list[tuple[MissingFunction, str]] = []
+    found: list[tuple[AuthorKernel, str]] = []
     for path in sources:
         text = find_cpp_text(path)
         if text is None or _SKELETON not in text:
@@ -330,7 +330,7 @@ def _describe_selection(context: Context) -> Iterator[str]:
         yield f"--select leaves out {left} of {counted(len(functions), 'operator')}"
 
 
-def _place(m: MissingFunction, context: Context) -> str:
+def _place(m: AuthorKernel, context: Context) -> str:
     """Return the place of the kernel's row in the YAML, or of the operator's name."""
     f = context.registry.find_function(m.operator)
     if f is None or m.within:

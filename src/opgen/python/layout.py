@@ -1,4 +1,4 @@
-"""Read the hand-written part of each package's stub, and break declarations in stubs into lines."""
+"""Read the hand-written part of each package's stub, and write declarations and their docstrings."""
 
 from __future__ import annotations
 
@@ -78,9 +78,6 @@ def _name(statement: ast.stmt) -> str:
 
 
 _LINE_LENGTH = 80
-_INDENT = "    "
-# The last list in brackets, where black breaks a line.
-_LIST = re.compile(r"(.*\[)([^][]+)(\].*)", re.DOTALL)
 
 # Characters that have another meaning in a docstring: backslashes, three quotes or one at an end, and characters that
 # an editor does not show.
@@ -91,34 +88,16 @@ _ESCAPED = re.compile(
 _DOCSTRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
 
 
-def declare_as_torchgen(name: str, arguments: Sequence[str], returns: str) -> str:
-    """Write a declaration as torchgen does. If it is too long, a comment excludes it from formatting."""
-    line = f"def {name}({', '.join(arguments)}) -> {returns}: ..."
-    if len(line) <= _LINE_LENGTH or not arguments or list(arguments) == ["self"]:
-        return line
-    lines = [f"def {name}(", *(f"    {a}," for a in arguments), f") -> {returns}: ..."]
-    text = "\n".join(lines)
-    if all(len(line) <= _LINE_LENGTH for line in lines):
-        return text
-    return text.removesuffix(" ...") + "  # fmt: skip\n    ..."
-
-
 def declare(name: str, arguments: Sequence[str], returns: str) -> str:
-    """Write a declaration that black does not change, for any line length of at least 84.
-
-    Each broken bracket has a trailing comma, so that black never joins its lines.
-    """
+    """Write a declaration. If it is long, each argument has a line of its own; formatters leave generated stubs as they are."""
     line = f"def {name}({', '.join(arguments)}) -> {returns}: ..."
     if len(line) <= _LINE_LENGTH or not arguments:
         return line
-    lines = [line for a in arguments for line in _break_line(f"{_INDENT}{a},", _INDENT)]
-    return "\n".join([f"def {name}(", *lines, *_break_line(f") -> {returns}: ...", "")])
+    return "\n".join([f"def {name}(", *(f"    {a}," for a in arguments), f") -> {returns}: ..."])
 
 
 def with_docstring(declaration: str, text: str | None) -> str:
-    """Return a declaration that `declare` has written with `text` as its docstring, and a blank line after it, as black
-    wants it; without a text, the declaration itself.
-    """
+    """Return a declaration of `declare` with `text` as its docstring, and a blank line after it; or as it is without a text."""
     if text is None:
         return declaration
     return f"{declaration.removesuffix(' ...')}\n{docstring(text, indent=4)}\n"
@@ -151,15 +130,3 @@ def _escape(found: re.Match[str]) -> str:
         return "\\x22"
     code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _break_line(line: str, margin: str) -> Iterator[str]:
-    """Yield `line`; if it is too long, with each item of its last list on its own line."""
-    match = _LIST.fullmatch(line)
-    if len(line) <= _LINE_LENGTH or match is None:
-        yield line
-        return
-    opening, items, closing = match.groups()
-    yield opening
-    yield from (f"{margin}{_INDENT}{item}," for item in items.split(", "))
-    yield f"{margin}{closing}"

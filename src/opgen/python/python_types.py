@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.cpp.literals import BadDefault, default_expression
-from opgen.cpp.type_values import TypeSpelling
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 
@@ -16,7 +16,7 @@ class PythonSpelling(Struct, frozen=True):
 
     `string` and `optional_tensors` are the argument parser's names for str and `Tensor?[]`. `return_types` is the module of named tuples. `stub_defaults` maps C++ defaults to those in stubs.
     `argument_annotation` and `return_annotation` translate types, and raise NoPythonSignature. `display_names` maps
-    names in annotations to those for help texts. `declare` writes a function of a stub: its name, arguments and returns.
+    names in annotations to those for help texts.
     """
 
     string: str
@@ -26,7 +26,6 @@ class PythonSpelling(Struct, frozen=True):
     argument_annotation: Callable[[Type], str]
     return_annotation: Callable[[Type], str]
     display_names: Mapping[str, str]
-    declare: Callable[[str, Sequence[str], str], str]
 
 
 class AnnotationNames(Struct, frozen=True):

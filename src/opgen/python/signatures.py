@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.cpp.type_values import TypeSpelling
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.model.function_schema import TENSOR, Argument, FunctionSchema, Return
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.python.layout import declare
 from opgen.python.python_types import (
     NoPythonSignature,
     PythonSpelling,
@@ -163,7 +164,7 @@ class PythonSignature(Struct, frozen=True):
         parameters = [a.stub_text(spellings, method=self.method) for a in self.arguments()]
         own = ["self"] if self.method else []
         returns = self._stub_returns(spellings.python)
-        return spellings.python.declare(self.name, own + self._with_star(parameters), returns)
+        return declare(self.name, own + self._with_star(parameters), returns)
 
     def signature_str_pyi_vararg(self, spellings: Spellings) -> str | None:
         """Return the form `zeros(2, 3)` of `zeros((2, 3))` as a stub declares it; None if there is no such form.
@@ -179,7 +180,7 @@ class PythonSignature(Struct, frozen=True):
         own = ["self"] if self.method else []
         own += [f"{list_arg.name}0: {number}", "/", f"*{list_arg.name}: {number}"]
         returns = self._stub_returns(spellings.python)
-        return spellings.python.declare(self.name, own + parameters, returns)
+        return declare(self.name, own + parameters, returns)
 
     def signature_str_help(self, spellings: Spellings) -> str:
         """Return the signature on one line for help texts: `add(input: Tensor, dim: int = 0) -> Tensor`.
@@ -251,9 +252,8 @@ def _takes_tensor_options(f: NativeFunction) -> bool:
 
 def _is_factory(func: FunctionSchema) -> bool:
     name = str(func.name.name)
-    if name.startswith("new_") or (name.endswith("_like") and not func.is_out_fn()):
-        return True
-    return func.creates_tensor
+    is_like = name.endswith("_like") and not func.is_out_fn()
+    return name.startswith("new_") or is_like or func.creates_tensor
 
 
 class PythonOverload(Struct, frozen=True):

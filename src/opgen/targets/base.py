@@ -18,8 +18,8 @@ from enum import Enum, auto
 
 from msgspec import Struct, field
 
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.cpp.translate import Conversions
-from opgen.cpp.type_values import TypeSpelling
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction

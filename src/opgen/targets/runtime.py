@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.cpp.translate import Conversions
-from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
-from opgen.python.layout import declare
 from opgen.python.python_types import (
     DISPLAY_NAMES,
     PythonSpelling,
@@ -72,7 +71,6 @@ _PYTHON = PythonSpelling(
     argument_annotation=argument_annotation,
     return_annotation=return_annotation,
     display_names=DISPLAY_NAMES,
-    declare=declare,
 )
 
 # The runtime neither functionalizes nor differentiates, and its Python functions are generated.

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.cpp.translate import Conversions
-from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.types import BaseTy
-from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import AnnotationNames, PythonSpelling, stub_return_type, stub_type
 from opgen.targets.base import (
     PYTORCH,
@@ -117,7 +116,6 @@ _PYTHON = PythonSpelling(
     argument_annotation=stub_type,
     return_annotation=stub_return_type,
     display_names={},
-    declare=declare_as_torchgen,
 )
 
 # For calls through torch.ops, which accepts no number for a Tensor, and returns dtypes, layouts and memory formats as

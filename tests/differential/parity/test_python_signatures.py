@@ -60,7 +60,10 @@ def _python_fields(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_text(value: Any) -> Any:
-    return "(error)" if isinstance(value, dict) else value
+    """Return a signature without what depends on where its lines break."""
+    if not isinstance(value, str):
+        return "(error)" if isinstance(value, dict) else value
+    return "".join(value.replace("# fmt: skip", "").split()).replace(",)", ")")
 
 
 def test_python_signatures(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:

@@ -9,13 +9,6 @@ import pytest
 from operators import SPELLING, operator
 
 from opgen.cpp.cpp_types import (
-    argument_type,
-    native_argument_type,
-    return_type,
-    returns_type,
-    structured_argument_type,
-)
-from opgen.cpp.type_values import (
     ArrayRef,
     Base,
     ConstRef,
@@ -23,8 +16,13 @@ from opgen.cpp.type_values import (
     NoCppType,
     Optional,
     TypeContext,
+    argument_type,
     holds_references,
+    native_argument_type,
+    return_type,
+    returns_type,
     spell,
+    structured_argument_type,
     without_reference,
 )
 from opgen.model.function_schema import Argument

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 from operators import CONVERSIONS, OPTIONS, operator
 
-from opgen.cpp.cpp_types import structured_argument_type
-from opgen.cpp.signatures import (
-    Binding,
-    Signatures,
-)
-from opgen.cpp.translate import NoConversion, translate
-from opgen.cpp.type_values import (
+from opgen.cpp.cpp_types import (
     INT,
     SYM_INT,
     TENSOR,
@@ -20,7 +14,13 @@ from opgen.cpp.type_values import (
     ConstRef,
     MutRef,
     Optional,
+    structured_argument_type,
 )
+from opgen.cpp.signatures import (
+    Binding,
+    Signatures,
+)
+from opgen.cpp.translate import NoConversion, translate
 from opgen.model.native_function import NativeFunction
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from opgen.cpp.cpp_types import TypeSpelling
 from opgen.cpp.translate import Conversions
-from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.targets import Target
 from opgen.targets.base import FileKind

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -60,10 +61,14 @@ class Record(Struct, frozen=True, eq=False):
     """A value that templates read. Equality is identity: nothing compares records."""
 
 
+class Item(SimpleNamespace):
+    """A part of a file that only its template reads, by these attributes."""
+
+
 class GeneratedFile(Record, frozen=True, dict=True):
     """One file: its path in the tree (posix) and the template that makes it.
 
-    Its template reads further attributes: `str`, `bool`, `int`, records, and tuples of them. A template whose name does not
+    Its template reads further attributes: `str`, `bool`, `int`, records, items, and tuples of them. A template whose name does not
     end in `.j2` is a file of the runtime, by its path there, and is copied.
     """
 
@@ -164,17 +169,14 @@ def cpp_string(text: str) -> str:
     return visible_directions(_TRIGRAPH.sub(r"\\?", text) if "??" in text else text)
 
 
-Item = TypeVar("Item")
-
-
 def shard_of(root: str, count: int) -> int:
     """Return the shard (0 to count - 1) of a root name: a stable hash, so that a new operator does not move others."""
     return int.from_bytes(hashlib.sha1(root.encode()).digest()[:8], "little") % count
 
 
 def sharded(
-    stem: str, items: Iterable[Item], root: Callable[[Item], str], count: int
-) -> Iterator[tuple[str, tuple[Item, ...]]]:
+    stem: str, items: Iterable[T], root: Callable[[T], str], count: int
+) -> Iterator[tuple[str, tuple[T, ...]]]:
     """Yield file stems with their items: `stem` alone for one shard, else `stem_0`, `stem_1`, ..., without empty ones.
 
     `root` is the root name of an item's operator. All code of an operator is in one shard of each

@@ -10,25 +10,24 @@ from msgspec.structs import replace
 
 from opgen.autograd.derivative import DifferentiableFunction, FormulaFiles
 from opgen.autograd.kernels import has_no_gradient
+from opgen.cpp.cpp_types import base_names
 from opgen.cpp.names import cpp_name, kernel_namespace
 from opgen.cpp.signatures import Signatures
-from opgen.cpp.type_values import base_names
 from opgen.emit.common.base import Record, group_by, unique
 from opgen.emit.common.kernel_set import (
     KernelSet,
-    StructuredKernel,
     collect_kernels,
     meta_class_of,
     structured_kernel,
 )
 from opgen.emit.common.text import Speller, cpp_operator
-from opgen.model.backend import BackendStructured, ExternalBackend, StructuredRoute
+from opgen.model.backend import ExternalBackend, StructuredRoute
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction, Variant
 from opgen.model.profile import operator_namespace
-from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.model.registry import NativeFunctionsGroup, Registry
 from opgen.model.selector import Selection
 from opgen.model.types import CustomClassType, custom_classes
 from opgen.resolve.backend import backend_registrations
@@ -49,36 +48,22 @@ class CompositeKernel(Record, frozen=True):
     source: NativeFunction
 
 
-def collect_composite_kernels(registry: Registry) -> tuple[CompositeKernel, ...]:
-    """Return the copies of views, then the generated variants, each in the order of the registry."""
-    return (
-        *(copy for group in registry.view_groups for copy in _view_copies(group)),
-        *(variant for group in registry.groups for variant in _generated_variants(group)),
-    )
-
-
-def _view_copies(group: NativeFunctionsViewGroup) -> Iterator[CompositeKernel]:
-    copy = group.view_copy
-    # slice_scatter, which copies for slice_inverse, has another name than `f_copy`, and a kernel of its own.
-    if copy is None or not has_own_copy(copy, group.view):
-        return
-    kernel = copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional)
-    if kernel is not None:
-        yield CompositeKernel(copy, kernel, group.view)
-
-
-def _generated_variants(group: NativeFunctionsGroup) -> Iterator[CompositeKernel]:
-    if "generated" in group.functional.tags:
-        source = _written_sibling(group)
-        yield CompositeKernel(group.functional, _generated_kernel(group.functional), source)
-    if "generated" in group.out.tags:
-        yield CompositeKernel(group.out, _generated_kernel(group.out), group.functional)
-
-
-def _generated_kernel(f: NativeFunction) -> Kernel:
-    kernel = f.find_kernel(DispatchKey.CompositeExplicitAutograd)
-    assert kernel is not None, f"{f.full_name} is generated without a kernel"
-    return kernel
+def collect_composite_kernels(registry: Registry) -> Iterator[CompositeKernel]:
+    """Yield the copies of views, then the generated variants, each in the order of the registry."""
+    for views in registry.view_groups:
+        copy = views.view_copy
+        # slice_scatter, which copies for slice_inverse, has another name than `f_copy`, and a kernel of its own.
+        if copy is not None and has_own_copy(copy, views.view):
+            kernel = copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional)
+            if kernel is not None:
+                yield CompositeKernel(copy, kernel, views.view)
+    for group in registry.groups:
+        sources = ((group.functional, _written_sibling), (group.out, lambda g: g.functional))
+        for f, source in sources:
+            if "generated" in f.tags:
+                kernel = f.find_kernel(DispatchKey.CompositeExplicitAutograd)
+                assert kernel is not None, f"{f.full_name} is generated without a kernel"
+                yield CompositeKernel(f, kernel, source(group))
 
 
 def _written_sibling(group: NativeFunctionsGroup) -> NativeFunction:
@@ -99,60 +84,33 @@ def collect_backend_kernels(
     """Return the classes of `backend`; `header` returns the path of an operator's header in the extended library."""
     if backend is None:
         return KernelSet((), (), ())
-    own_metas = (s for s in backend.structured if s.route is StructuredRoute.own_meta_and_impl)
-    return KernelSet(
-        metas=tuple(
-            replace(
-                meta_class_of(s.group, spell, _is_kept(s, keeps)),
-                namespace=_meta_namespace(backend),
-                qualifier=f"{_meta_namespace(backend)}::",
-            )
-            for s in own_metas
-        ),
-        structured=tuple(_kernel(backend, s, spell, keeps, header) for s in backend.structured),
-        kernels=(),
-    )
-
-
-def _kernel(
-    backend: ExternalBackend,
-    kernel: BackendStructured,
-    spell: Speller,
-    keeps: Callable[[NativeFunction], bool],
-    header: Callable[[str], str],
-) -> StructuredKernel:
-    own = Kernel(kernel.name, backend.cpp_namespace, structured=True)
-    key, root = backend.forward.key, kernel.group.root_name
-    made = structured_kernel(kernel.group, key, own, spell, _is_kept(kernel, keeps))
-    match kernel.route:
-        case StructuredRoute.own_impl:
-            return replace(made, meta_header=header(f"ops/{root}_meta.h"), says_outputs=True)
-        case StructuredRoute.own_meta_and_impl:
-            struct = made.meta.rpartition("::")[2]
-            return replace(made, meta=f"{_meta_namespace(backend)}::{struct}")
-        case StructuredRoute.installed:
-            return replace(
-                made,
-                meta=_installed_class(kernel),
-                meta_header=header(f"ops/{root}_native.h"),
-                says_outputs=True,
-                is_installed=True,
-            )
-
-
-def _is_kept(kernel: BackendStructured, keeps: Callable[[NativeFunction], bool]) -> bool:
-    return any(keeps(f) for f in kernel.group.functions())
-
-
-def _meta_namespace(backend: ExternalBackend) -> str:
-    return f"{backend.cpp_namespace}::meta"
-
-
-def _installed_class(kernel: BackendStructured) -> str:
-    """Return `at::native::structured_mul_out`."""
-    assert kernel.installed is not None
-    namespace = kernel_namespace(kernel.group.primary.namespace, kernel.installed.namespace)
-    return f"{namespace}::structured_{kernel.installed.name}"
+    metas, structured = [], []
+    namespace, key = f"{backend.cpp_namespace}::meta", backend.forward.key
+    for one in backend.structured:
+        kept = any(keeps(f) for f in one.group.functions())
+        own = Kernel(one.name, backend.cpp_namespace, structured=True)
+        made = structured_kernel(one.group, key, own, spell, kept)
+        root = one.group.root_name
+        match one.route:
+            case StructuredRoute.own_impl:
+                declared = header(f"ops/{root}_meta.h")
+                made = replace(made, meta_header=declared, says_outputs=True)
+            case StructuredRoute.own_meta_and_impl:
+                meta = meta_class_of(one.group, spell, kept)
+                metas.append(replace(meta, namespace=namespace, qualifier=f"{namespace}::"))
+                made = replace(made, meta=f"{namespace}::{meta.struct}")
+            case StructuredRoute.installed:
+                assert one.installed is not None
+                theirs = kernel_namespace(one.group.primary.namespace, one.installed.namespace)
+                made = replace(
+                    made,
+                    meta=f"{theirs}::structured_{one.installed.name}",
+                    meta_header=header(f"ops/{root}_native.h"),
+                    says_outputs=True,
+                    is_installed=True,
+                )
+        structured.append(made)
+    return KernelSet(tuple(metas), tuple(structured), ())
 
 
 # The source of the module of a library that has one.
@@ -309,16 +267,7 @@ class Context(Struct, frozen=True, dict=True):
     @cached_property
     def composite_kernels(self) -> tuple[CompositeKernel, ...]:
         """The kernels that opgen generates."""
-        if self.library.backend_only:
-            return ()
-        return collect_composite_kernels(self.registry)
-
-
-class ClassDefinition(Record, frozen=True):
-    """The namespace of a custom class in PyTorch's registry, and the function that registers the class."""
-
-    namespace: str
-    define: str
+        return () if self.library.backend_only else tuple(collect_composite_kernels(self.registry))
 
 
 def type_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:
@@ -332,18 +281,20 @@ def type_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple
     return tuple(unique(headers))
 
 
-def class_definitions(functions: Iterable[NativeFunction]) -> tuple[ClassDefinition, ...]:
-    """Return the functions that register the classes of the schemas, unless they are registered elsewhere.
+def class_definitions(functions: Iterable[NativeFunction]) -> tuple[tuple[str, str], ...]:
+    """Return the functions that register the classes of the schemas, unless they are registered elsewhere, after the
+    namespace of each class in PyTorch's registry.
 
     Every source that registers schemas or kernels with a class requests the registration of the class first: PyTorch
     infers types from kernels, and the order in which sources are initialised is unknown.
     """
-    found = unique(
-        (one.class_name.partition(".")[0], one.cpp.define)
-        for one in _classes(functions)
-        if one.cpp is not None and one.cpp.define is not None
+    return tuple(
+        unique(
+            (one.class_name.partition(".")[0], one.cpp.define)
+            for one in _classes(functions)
+            if one.cpp is not None and one.cpp.define is not None
+        )
     )
-    return tuple(ClassDefinition(namespace, define) for namespace, define in found)
 
 
 def _classes(functions: Iterable[NativeFunction]) -> Iterator[CustomClassType]:

@@ -3,107 +3,105 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace, meta_namespace
-from opgen.cpp.signatures import Binding
-from opgen.cpp.type_values import TypeSpelling
 from opgen.emit.common.base import Record, group_by
 from opgen.emit.common.text import SpelledSignature, Speller
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import Registry, StructuredGroup, structured_rows
 
-# An operator, and a key for which its entry names the kernel.
-Row: TypeAlias = tuple[DispatchKey, NativeFunction]
-
 _NAMESPACES = frozenset({"std", "opgen", "at", "native", "meta"})
 
 
-class KernelOverload(Record, frozen=True):
-    """One C++ overload of a kernel that is a static member, with the first operator and key that use it.
+class AuthorKernel(Record, frozen=True):
+    """A C++ function that an author defines, described by the first operator `f` and key that use it.
 
-    `kept` is false if a selective build leaves out all of its operators.
+    `name` is that of the kernel in the YAML; of a meta function, that of its operator. `function` is its name in
+    `namespace`, and `macro` what an author writes before the parameter list. It is `within` a namespace that the author
+    opens, if that is not empty. `kept` is false if a selective build leaves out all of its operators. `overload` is its name
+    if others share `function`, and `symbolic` the class that has it for symbolic sizes, too.
     """
 
-    name: str
-    schema: str
-    operator: str
-    root: str
+    f: NativeFunction
     key: DispatchKey
+    namespace: str
+    name: str
+    function: str
+    macro: str
     signature: SpelledSignature
+    header: str
     kept: bool
+    within: str = ""
     overload: str = ""
+    symbolic: str = ""
+
+    @property
+    def schema(self) -> str:
+        return str(self.f.func)
+
+    @property
+    def operator(self) -> str:
+        return self.f.full_name
+
+    @property
+    def root(self) -> str:
+        return self.f.root_name
+
+    @property
+    def specifier(self) -> str:
+        """The specifier of the declaration: `inline ` or nothing.
+
+        If a selective build leaves out its operators, the function is inline: its body is compiled, but no code is emitted.
+        """
+        return "" if self.kept else "inline "
+
+    @property
+    def to_write(self) -> str:
+        """The text before the body."""
+        return f"{self.macro}({self.signature.parameters})"
 
     @property
     def head(self) -> str:
         """`Tensor add(const Tensor& self)`."""
         return f"{self.signature.returns} {self.name}({self.signature.listed})"
 
-    @property
-    def declaration(self) -> str:
-        return f"static {specifier(self.kept)}{self.head};"
-
-
-class ReturnAlias(Record, frozen=True):
-    name: str
-    type: str
-
 
 class UnstructuredKernel(Record, frozen=True):
-    """An unstructured kernel: a struct whose static members `call` an author defines.
+    """An unstructured kernel: a struct whose static members `calls` an author defines.
 
     A kernel shared by operators of several roots is declared in the header of the first of `roots`
     (sorted) and included by those of the others. `qualifier` is the namespace before its struct in the macro that
     defines it. It is empty if kernels of two namespaces share a name: then the author defines the kernel inside of the
-    right namespace.
+    right namespace. `returns` are the names and types of `opgen_ret`, or of one `opgen_ret_<overload>` for each overload if
+    they return different types.
     """
 
     namespace: str
     name: str
     qualifier: str
     roots: tuple[str, ...]
-    calls: tuple[KernelOverload, ...]
-    # `opgen_ret`, or one `opgen_ret_<overload>` for each overload if they return different types.
-    returns: tuple[ReturnAlias, ...]
+    calls: tuple[AuthorKernel, ...]
+    returns: tuple[tuple[str, str], ...]
 
     @property
-    def struct(self) -> str:
-        return f"opgen_{self.name}"
+    def is_reserved(self) -> bool:
+        """Whether the plain name is declared as a template, so that a free function in place of the kernel does not compile.
 
-    @property
-    def reserved(self) -> tuple[str, ...]:
-        """The plain name, which is declared as a template, so that a free function in place of the kernel does not compile.
-
-        (An alias would have the same effect, but -Wshadow would warn about parameters of that name.) Empty if kernel code
-        needs a namespace of that name.
+        (An alias would have the same effect, but -Wshadow would warn about parameters of that name.) It is not if kernel
+        code needs a namespace of that name.
         """
-        return () if self.name in _NAMESPACES else (self.name,)
+        return self.name not in _NAMESPACES
 
     @property
     def returns_one_type(self) -> bool:
         """Whether all overloads return the same type, so that OPGEN_KERNEL can name it."""
         return len(self.returns) == 1
 
-    @property
-    def macro_definition(self) -> str:
-        """The `#define` of the text that OPGEN_KERNEL or OPGEN_KERNEL2 stands for."""
-        struct = f"{self.qualifier}{self.struct}"
-        if self.returns_one_type:
-            name = f"OPGEN_NativeFunctions_h_KERNEL_{self.name}"
-            return f"#define {name} {struct}::opgen_ret {struct}"
-        return f"#define OPGEN_NativeFunctions_h_KERNEL2_{self.name} {struct}"
 
-    def macro(self, call: KernelOverload) -> str:
-        """Return the macro that an author writes before the parameter list."""
-        if self.returns_one_type:
-            return f"OPGEN_KERNEL({self.name})"
-        return f"OPGEN_KERNEL2({self.name}, {call.overload})"
-
-
-class StructuredKernel(Record, frozen=True):
+class StructuredKernel(AuthorKernel, frozen=True, kw_only=True):
     """A structured kernel: a class that derives from its meta class and has one member `impl`.
 
     With precomputed values, `opgen_impl` takes them and all arguments, and passes those that impl takes.
@@ -112,143 +110,42 @@ class StructuredKernel(Record, frozen=True):
     class derives from a kernel of another library, and the author writes nothing.
     """
 
-    root: str
-    namespace: str
     qualifier: str
-    schema: str
-    operator: str
-    key: DispatchKey
-    name: str
     struct: str
     meta: str
-    signature: SpelledSignature
-    precomputed: bool
-    forward_parameters: tuple[str, ...]
-    forward_arguments: tuple[str, ...]
-    kept: bool
+    forward_parameters: str
+    forward_arguments: str
     outputs: int
     meta_header: str = ""
     says_outputs: bool = False
     is_installed: bool = False
 
-    @property
-    def members(self) -> tuple[str, ...]:
-        """The lines of the members of the class."""
-        found = []
-        if self.says_outputs:
-            found.append(f"  static constexpr ::std::size_t opgen_outputs = {self.outputs};")
-        if not self.is_installed:
-            found.append(f"  {specifier(self.kept)}void impl({self.signature.listed});")
-        if self.precomputed and self.kept:
-            # `opgen_impl` calls `impl` with precomputed values.
-            given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
-            found += [
-                f"  void opgen_impl({', '.join(given)}) {{",
-                f"    this->impl({', '.join(self.forward_arguments)});",
-                "  }",
-            ]
-        return tuple(found)
 
-    @property
-    def macros(self) -> tuple[str, ...]:
-        """The `#define` of the text that OPGEN_IMPL_FUNC stands for, if an author writes the kernel."""
-        if self.is_installed:
-            return ()
-        name = f"OPGEN_NativeFunctions_h_IMPL_{self.name}"
-        return (f"#define {name} {self.qualifier}{self.struct}",)
-
-
-class PrecomputedValue(Record, frozen=True):
-    """A precomputed value that meta passes to impl, with the flags of the struct after it is set."""
-
-    name: str
-    type: str
-    flag: str
-    flags_after: str
-
-
-class SizedClass(Record, frozen=True):
-    """A class that derives from a class template of a meta function, for one kind of sizes.
-
-    `symbolic` has the class for symbolic sizes, if this one is for known sizes.
-    """
-
-    struct: str
-    base: str
-    symbolic: tuple[str, ...]
-
-
-class MetaClass(Record, frozen=True):
+class MetaClass(AuthorKernel, frozen=True, kw_only=True):
     """A structured group's meta class with its one member `meta`.
 
     With a `sized_base`, the body that an author writes is a member of the class template `sized`; the
     class itself and `symbolic` derive from it, for known and for symbolic sizes, and their `meta`
     calls it with `names`. Otherwise, `aliases` are the names of types that the body can use: `Int`, if the target has class
-    templates for other groups, and `Tensor`, if the library has a class of its own.
+    templates for other groups, and `Tensor`, if the library has a class of its own. `precomputed` are the name and type of
+    each value that meta passes to impl, its flag, and the flags of the struct after it is set.
     """
 
-    root: str
-    namespace: str
     qualifier: str
-    schema: str
-    operator: str
-    macro: str
     struct: str
     base: str
     sized_base: str
     sized: str
-    symbolic: str
     aliases: tuple[tuple[str, str], ...]
     outputs: int
-    signature: SpelledSignature
     names: str
-    precomputed: tuple[PrecomputedValue, ...]
+    precomputed: tuple[tuple[str, str, str, str], ...]
     precompute_flags: str
     precompute_all: str
-    to_write: str
-    kept: bool
 
     @property
-    def _head(self) -> str:
-        return f"{self.signature.returns} meta({self.signature.listed});"
-
-    @property
-    def is_template(self) -> bool:
-        return bool(self.sized_base)
-
-    @property
-    def body_struct(self) -> str:
-        """The class with the member that an author writes."""
-        return self.sized if self.is_template else self.struct
-
-    @property
-    def body_base(self) -> str:
-        return f"opgen_Sizes::{self.sized_base}" if self.is_template else self.base
-
-    @property
-    def body_names(self) -> tuple[str, ...]:
-        """The lines that make names usable in the body."""
-        if self.is_template:
-            return (f"  OPGEN_NAMES_OF_{self.sized_base}(opgen_Sizes)",)
-        return tuple(f"  using {name} = {type};" for name, type in self.aliases)
-
-    @property
-    def body_declaration(self) -> str:
-        return self._head if self.is_template else self.declaration
-
-    @property
-    def sized_classes(self) -> tuple[SizedClass, ...]:
-        """The classes that derive from a class template, with their own `declaration` of meta."""
-        if not self.is_template:
-            return ()
-        return (
-            SizedClass(self.symbolic, f"{self.sized}<opgen::SymbolicSizes>", ()),
-            SizedClass(self.struct, f"{self.sized}<opgen::ConcreteSizes>", (self.symbolic,)),
-        )
-
-    @property
-    def declaration(self) -> str:
-        return f"{specifier(self.kept)}{self._head}"
+    def head(self) -> str:
+        return f"{self.signature.returns} meta({self.signature.listed})"
 
     @property
     def macro_lines(self) -> tuple[str, ...]:
@@ -258,7 +155,8 @@ class MetaClass(Record, frozen=True):
         """
         struct = f"{self.qualifier}{self.struct}"
         kind = "PRECOMPUTE_META" if self.precomputed else "META"
-        name = f"OPGEN_NativeMetaFunctions_h_{kind}_{self.macro}"
+        operator = self.f.func.name.unambiguous_name
+        name = f"OPGEN_NativeMetaFunctions_h_{kind}_{operator}"
         if not self.sized_base:
             returned = f"{struct}::meta_return_ty " if self.precomputed else ""
             return (f"#define {name} {returned}{struct}",)
@@ -272,7 +170,7 @@ class MetaClass(Record, frozen=True):
         else:
             # OPGEN_META_FUNC writes the first `void`.
             returns, author = ("", "void "), "void "
-        return continued(
+        lines = (
             f"#define {name}",
             f"  {returns[0]}{struct}::meta({parameters}) {{",
             f"    {call}",
@@ -281,21 +179,8 @@ class MetaClass(Record, frozen=True):
             f"    {call}",
             "  }",
             "  template <class opgen_Sizes>",
-            f"  {author}{sized}<opgen_Sizes>",
         )
-
-
-def specifier(kept: bool) -> str:
-    """Return the specifier of a function that an author defines: `inline ` or nothing.
-
-    If a selective build leaves out its operators, the function is inline: its body is compiled, but no code is emitted.
-    """
-    return "" if kept else "inline "
-
-
-def continued(*lines: str) -> tuple[str, ...]:
-    """Return the lines of a macro: all but the last end with a backslash."""
-    return (*(f"{line} \\" for line in lines[:-1]), lines[-1])
+        return (*(f"{line} \\" for line in lines), f"  {author}{sized}<opgen_Sizes>")
 
 
 class KernelSet(Record, frozen=True):
@@ -321,13 +206,15 @@ def collect_kernels(
         for _, kernel in f.dispatch
     )
     shared_metas = _of_two(
-        (meta_macro_name(group), group.functional.namespace)
+        (group.functional.func.name.unambiguous_name, group.functional.namespace)
         for group in registry.structured_groups()
     )
     return KernelSet(
         metas=tuple(meta_class_of(group, spell, kept, shared_metas) for group, kept in groups),
         structured=tuple(
-            k for group, kept in groups for k in _structured(group, spell, kept, shared)
+            structured_kernel(group, key, kernel, spell, kept, shared)
+            for group, kept in groups
+            for key, kernel in unique_by_name(structured_rows(group))
         ),
         kernels=tuple(_kernels(registry.functions, spell, keeps, shared)),
     )
@@ -352,71 +239,47 @@ def _kernels(
         if kernel.is_declared
     )
     for (namespace, name), found in group_by(uses, lambda use: use[:2]).items():
-        rows = [(key, f) for *_, key, f in found]
-        by_overload = _by_overload(rows, name, spell)
-        overloads = _overloads([members[0][1] for members in by_overload])
-        calls = tuple(
-            _call(members, name, overload, spell, any(keeps(f) for _, f in members))
-            for members, overload in zip(by_overload, overloads)
-        )
-        types = {call.signature.returns for call in calls}
+        typed = [
+            (spell.spelled(spell.signatures.native(f, symint="_symint" in name)), key, f)
+            for *_, key, f in found
+        ]
+        # Rows with the same C++ parameter types share a function.
+        members = list(group_by(typed, lambda row: row[0].types).values())
+        firsts = [some[0] for some in members]
+        overloads = [f.func.name.overload_name or "default" for *_, f in firsts]
+        if len(set(overloads)) < len(overloads):
+            overloads = [f.func.name.unambiguous_name for *_, f in firsts]
+        returned = [signature.returns for signature, *_ in firsts]
+        is_one = len(set(returned)) == 1
+        roots = tuple(sorted({f.root_name for *_, f in found}))
         yield UnstructuredKernel(
             namespace=namespace,
             name=name,
             qualifier="" if name in shared else f"{namespace}::",
-            roots=tuple(sorted({f.root_name for _, f in rows})),
-            calls=calls,
-            returns=(
-                tuple(ReturnAlias("opgen_ret", type) for type in types)
-                if len(types) == 1
-                else tuple(
-                    ReturnAlias(f"opgen_ret_{call.overload}", call.signature.returns)
-                    for call in calls
+            roots=roots,
+            calls=tuple(
+                AuthorKernel(
+                    f=f,
+                    key=key,
+                    namespace=namespace,
+                    name=name,
+                    function=f"opgen_{name}::{name}",
+                    macro=(
+                        f"OPGEN_KERNEL({name})" if is_one else f"OPGEN_KERNEL2({name}, {overload})"
+                    ),
+                    signature=signature,
+                    header=f"ops/{roots[0]}_native.h",
+                    kept=any(keeps(f) for *_, f in some),
+                    overload=overload if len(firsts) > 1 else "",
                 )
+                for (signature, key, f), some, overload in zip(firsts, members, overloads)
+            ),
+            returns=(
+                (("opgen_ret", returned[0]),)
+                if is_one
+                else tuple((f"opgen_ret_{o}", type) for o, type in zip(overloads, returned))
             ),
         )
-
-
-def _by_overload(rows: Sequence[Row], kernel: str, spell: Speller) -> tuple[list[Row], ...]:
-    """Return the rows by their C++ parameter types: rows with the same types share a function."""
-    by_types = group_by(rows, lambda row: _native(row[1], kernel, spell).types)
-    return tuple(by_types.values())
-
-
-def _call(
-    rows: Sequence[Row], kernel: str, overload: str, spell: Speller, kept: bool
-) -> KernelOverload:
-    """Return the function that all of `rows` share, described by the first row."""
-    key, f = rows[0]
-    return KernelOverload(
-        name=kernel,
-        schema=str(f.func),
-        operator=f.full_name,
-        root=f.root_name,
-        key=key,
-        signature=_native(f, kernel, spell),
-        kept=kept,
-        overload=overload,
-    )
-
-
-def _native(f: NativeFunction, kernel: str, spell: Speller) -> SpelledSignature:
-    return spell.spelled(spell.signatures.native(f, symint="_symint" in kernel))
-
-
-def _overloads(functions: list[NativeFunction]) -> list[str]:
-    """Return a name for each operator that shares a kernel: its overload name, if these differ."""
-    overloads = [f.func.name.overload_name or "default" for f in functions]
-    if len(set(overloads)) == len(overloads):
-        return overloads
-    return [f.func.name.unambiguous_name for f in functions]
-
-
-def _structured(
-    group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str]
-) -> Iterator[StructuredKernel]:
-    for key, kernel in unique_by_name(structured_rows(group)):
-        yield structured_kernel(group, key, kernel, spell, kept, shared)
 
 
 def structured_kernel(
@@ -429,26 +292,22 @@ def structured_kernel(
 ) -> StructuredKernel:
     """Return the class of a kernel that serves all members of `group`; `shared` are names that two namespaces have."""
     namespace = kernel_namespace(group.primary.namespace, kernel.namespace)
-    names, unnamed = _forwarding(group)
-    given = (*signatures.meta_arguments(group), *signatures.out_arguments(group))
+    parameters, arguments = _forwarding(group, spell)
     return StructuredKernel(
-        root=group.root_name,
-        namespace=namespace,
-        qualifier="" if kernel.name in shared else f"{namespace}::",
-        schema=str(group.primary.func),
-        operator=group.primary.full_name,
+        f=group.primary,
         key=key,
+        namespace=namespace,
         name=kernel.name,
+        function=f"structured_{kernel.name}::impl",
+        macro=f"OPGEN_IMPL_FUNC({kernel.name})",
+        signature=spell.signature("void", signatures.impl_arguments(group)),
+        header=f"ops/{group.root_name}_native.h",
+        kept=kept,
+        qualifier="" if kernel.name in shared else f"{namespace}::",
         struct=f"structured_{kernel.name}",
         meta=signatures.meta_class(group),
-        signature=spell.signature("void", signatures.impl_arguments(group)),
-        precomputed=group.primary.precomputed is not None,
-        forward_parameters=tuple(
-            f"{spell.type(b.type)} {b.name}" if b.name not in unnamed else spell.type(b.type)
-            for b in given
-        ),
-        forward_arguments=names,
-        kept=kept,
+        forward_parameters=parameters,
+        forward_arguments=arguments,
         outputs=len(group.functional.func.returns),
     )
 
@@ -457,92 +316,80 @@ def unique_by_name(
     kernels: Iterable[tuple[DispatchKey, Kernel]],
 ) -> Iterator[tuple[DispatchKey, Kernel]]:
     """Return the first row of each kernel: one class serves all keys that name it."""
-    seen: set[str] = set()
+    first: dict[str, tuple[DispatchKey, Kernel]] = {}
     for key, kernel in kernels:
-        if kernel.name not in seen:
-            seen.add(kernel.name)
-            yield key, kernel
+        first.setdefault(kernel.name, (key, kernel))
+    return iter(first.values())
 
 
-def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the arguments that `opgen_impl` passes to impl, and the parameters that it does not use."""
-    precomputed = {a.name for a in signatures.precomputed_elements(group)}
-    outs = {b.name for b in signatures.out_arguments(group)}
-    names = [
-        f"opgen_precomputed.{b.name}" if b.name in precomputed and b.name not in outs else b.name
-        for b in signatures.impl_arguments(group)
-    ]
-    given = {b.name for b in signatures.meta_arguments(group)}
-    return tuple(names), frozenset(given - set(names))
-
-
-def _aliases(spell: Speller) -> tuple[tuple[str, str], ...]:
-    ints = () if spell.target.cpp.meta_spelling is None else (("Int", "int64_t"),)
-    return (*ints, ("Tensor", spell.own_tensor)) if spell.own_tensor else ints
+def _forwarding(group: StructuredGroup, spell: Speller) -> tuple[str, str]:
+    """Return the parameters of `opgen_impl`, and what it passes to impl; empty without precomputed values."""
+    if group.primary.precomputed is None:
+        return "", ""
+    outs = signatures.out_arguments(group)
+    precomputed = {a.name for a in signatures.precomputed_elements(group)} - {b.name for b in outs}
+    wanted = [b.name for b in signatures.impl_arguments(group)]
+    passed = [f"opgen_precomputed.{name}" if name in precomputed else name for name in wanted]
+    given = (
+        f"{spell.type(b.type)} {b.name}" if b.name in passed else spell.type(b.type)
+        for b in (*signatures.meta_arguments(group), *outs)
+    )
+    return ", ".join(given), ", ".join(passed)
 
 
 def meta_class_of(
     group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str] = ()
 ) -> MetaClass:
     """Return the meta class of `group`; `shared` are names that two namespaces have."""
-    namespace = meta_namespace(group.functional.namespace)
-    base = group.primary.structured_inherits or spell.target.cpp.meta_base
-    sized_base = spell.target.cpp.sized_bases.get(base, "")
+    f, cpp = group.functional, spell.target.cpp
+    namespace = meta_namespace(f.namespace)
+    base = group.primary.structured_inherits or cpp.meta_base
+    sized_base = cpp.sized_bases.get(base, "")
     is_sized = bool(sized_base)
-    spelling = spell.target.cpp.meta_spelling if is_sized else None
+    spelling = cpp.meta_spelling if is_sized else None
     arguments = signatures.meta_arguments(group, symint=is_sized)
-    returns = "void" if group.primary.precomputed is None else "meta_return_ty"
-    signature = spell.signature(returns, arguments, spelling)
+    is_precomputed = group.primary.precomputed is not None
     elements = signatures.precomputed_elements(group, symint=is_sized)
-    macro = meta_macro_name(group)
+    flags = [element.name.upper() for element in elements]
     struct = signatures.struct_name(group)
+    plain = struct.removeprefix("structured_")
+    ints = () if cpp.meta_spelling is None else (("Int", "int64_t"),)
+    name = f.func.name
+    macro = "OPGEN_PRECOMPUTE_META_FUNC" if is_precomputed else "OPGEN_META_FUNC"
     return MetaClass(
-        root=group.root_name,
+        f=f,
+        key=DispatchKey.Meta,
         namespace=namespace,
-        qualifier="" if macro in shared else f"{namespace}::",
-        schema=str(group.functional.func),
-        operator=group.functional.full_name,
-        macro=macro,
+        name=str(name).removesuffix(".out"),
+        function=f"{struct}::meta",
+        macro=(
+            f"{macro}2({name.name}, {name.overload_name})"
+            if name.overload_name
+            else f"{macro}({name.name})"
+        ),
+        signature=spell.signature(
+            "meta_return_ty" if is_precomputed else "void", arguments, spelling
+        ),
+        header=f"ops/{group.root_name}_meta.h",
+        kept=kept,
+        symbolic=f"opgen_symbolic_{plain}" if is_sized else "",
+        qualifier="" if name.unambiguous_name in shared else f"{namespace}::",
         struct=struct,
         base=base,
         sized_base=sized_base,
-        sized=f"opgen_meta_{struct.removeprefix('structured_')}" if is_sized else "",
-        symbolic=f"opgen_symbolic_{struct.removeprefix('structured_')}" if is_sized else "",
-        aliases=_aliases(spell),
-        outputs=len(group.functional.func.returns),
-        signature=signature,
+        sized=f"opgen_meta_{plain}" if is_sized else "",
+        aliases=(*ints, ("Tensor", spell.own_tensor)) if spell.own_tensor else ints,
+        outputs=len(f.func.returns),
         names=", ".join(b.name for b in arguments),
-        precomputed=_precomputed(elements, spell, spelling),
-        precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
-        precompute_all=", ".join("true" for _ in elements),
-        to_write=f"{_meta_macro(group)}({signature.parameters})",
-        kept=kept,
-    )
-
-
-def meta_macro_name(group: StructuredGroup) -> str:
-    """Return the operator's name in the macro that defines its meta function."""
-    return group.functional.func.name.unambiguous_name
-
-
-def _meta_macro(group: StructuredGroup) -> str:
-    name = group.functional.func.name
-    prefix = "OPGEN_PRECOMPUTE_META_FUNC" if group.primary.precomputed else "OPGEN_META_FUNC"
-    if name.overload_name:
-        return f"{prefix}2({name.name}, {name.overload_name})"
-    return f"{prefix}({name.name})"
-
-
-def _precomputed(
-    elements: Sequence[Binding], spell: Speller, spelling: TypeSpelling | None
-) -> tuple[PrecomputedValue, ...]:
-    names = [element.name for element in elements]
-    return tuple(
-        PrecomputedValue(
-            name=element.name,
-            type=spell.type(element.type, spelling=spelling),
-            flag=element.name.upper(),
-            flags_after=", ".join("true" if n == element.name else n.upper() for n in names),
-        )
-        for element in elements
+        precomputed=tuple(
+            (
+                element.name,
+                spell.type(element.type, spelling=spelling),
+                flag,
+                ", ".join("true" if other == flag else other for other in flags),
+            )
+            for element, flag in zip(elements, flags)
+        ),
+        precompute_flags=", ".join(f"bool {flag} = false" for flag in flags),
+        precompute_all=", ".join("true" for _ in flags),
     )

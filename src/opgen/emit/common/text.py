@@ -8,6 +8,7 @@ from functools import cached_property
 from msgspec import field
 from msgspec.structs import replace
 
+from opgen.cpp.cpp_types import CType, TypeSpelling, spell
 from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import (
     Binding,
@@ -17,7 +18,6 @@ from opgen.cpp.signatures import (
     Signatures,
 )
 from opgen.cpp.translate import translate
-from opgen.cpp.type_values import CType, TypeSpelling, spell
 from opgen.emit.common.base import PublicFunction, Record, listed
 from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import NativeFunction

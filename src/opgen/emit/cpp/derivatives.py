@@ -25,7 +25,7 @@ from opgen.autograd.derivative import (
     SavedAttribute,
     optional_string,
 )
-from opgen.autograd.formula import Formula, Node, names_of, read_formula
+from opgen.autograd.formula import Formula, names_of, read_formula
 from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import (
@@ -34,14 +34,15 @@ from opgen.autograd.kernels import (
     differentiable_outputs,
     writes_without_formula,
 )
+from opgen.cpp.cpp_types import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.cpp.names import return_names
-from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import (
     GeneratedFile,
-    Record,
+    Item,
     blocks,
     cpp_string,
     generated,
+    group_by,
     sharded,
     unique,
 )
@@ -77,130 +78,6 @@ _OF_FORMULAS: dict[CType, str] = {
     Base("TypeAndSize"): "TypeAndSize",
     Base("TensorGeometry"): "TensorGeometry",
 }
-
-
-class SavedField(Record, frozen=True):
-    """A field of a node: its type, the name that formulas have for it, what is saved, and when."""
-
-    type: str
-    name: str
-    expr: str
-    guard: str
-    is_output: bool
-
-    @property
-    def declaration(self) -> str:
-        return f"  opgen::autograd::Saved<{self.type}> {self.name}_;"
-
-    @property
-    def saving(self) -> str:
-        save = f"save_output({_CALL}, {self.expr})" if self.is_output else f"save({self.expr})"
-        condition = f"if ({self.guard}) " if self.guard else ""
-        return f"    {condition}{self.name}_.{save};"
-
-    @property
-    def reading(self) -> str:
-        return f"    const auto {self.name} = {self.name}_.get({_CALL});"
-
-
-class FormulaCall(Record, frozen=True):
-    """A formula, what is done with its value, and its place.
-
-    `condition` says when it is needed, `locals` are the values that only it uses. `called` are the operators of the library
-    and of ATen that it may call: the functions that neither opgen nor a header of the author declares. `read` is the formula
-    as its author wrote it.
-    """
-
-    condition: str
-    locals: tuple[str, ...]
-    start: str
-    formula: str
-    read: Formula
-    called: frozenset[str]
-    file: str
-    line: int
-    after: str
-
-
-class NodeStruct(Record, frozen=True):
-    """The struct of a node: `inputs` and `outputs` are positions of arguments and returns."""
-
-    comment: str
-    name: str
-    operator: str
-    inputs: str
-    outputs: str
-    without_gradient: str
-    zeros: bool
-    saves_self: bool
-    reads_self: bool
-    fields: tuple[SavedField, ...]
-    parameters: str
-    output_parameters: str
-    gradients: tuple[str, ...]
-    backward: tuple[FormulaCall, ...]
-    forward_parameters: str
-    forward_locals: tuple[str, ...]
-    forward: tuple[FormulaCall, ...]
-    condition_parameters: str
-    condition: FormulaCall | None
-
-    @property
-    def input_fields(self) -> tuple[SavedField, ...]:
-        return tuple(f for f in self.fields if not f.is_output)
-
-    @property
-    def output_fields(self) -> tuple[SavedField, ...]:
-        return tuple(f for f in self.fields if f.is_output)
-
-    @property
-    def visits(self) -> str:
-        """`f(self_); f(other_);`."""
-        return " ".join(f"f({f.name}_);" for f in self.fields)
-
-
-class NumberFunction(Record, frozen=True):
-    """A function of numbers with the name of an operator of the library: `sqrt(2.0)` beside `sqrt(self)`.
-
-    An object with this name hides ATen's function, which C++ would find by the types of the arguments.
-    """
-
-    name: str
-    namespace: str
-
-    @property
-    def definition(self) -> str:
-        given = "static_cast<decltype(x)>(x)..."
-        own, other = f"{self.namespace}::{self.name}({given})", f"::std::{self.name}({given})"
-        return (
-            "[[maybe_unused]] constexpr struct { decltype(auto) operator()(auto&&... x) const { "
-            f"if constexpr (requires {{ {own}; }}) {{ return {own}; }} else {{ return {other}; }} }} }} {self.name};"
-        )
-
-
-class Nodes(Record, frozen=True):
-    """The nodes of one C++ namespace, and the functions of numbers that their formulas call."""
-
-    namespace: str
-    functions: tuple[NumberFunction, ...]
-    items: tuple[NodeStruct, ...]
-
-
-class GradientRow(Record, frozen=True):
-    """The kernel of an operator for a key of autograd."""
-
-    operator: str
-    kernel: str
-
-
-class GradientTable(Record, frozen=True):
-    """The kernels of one namespace for one key of autograd."""
-
-    namespace: str
-    key: str
-    rows: str
-    name: str
-    items: tuple[GradientRow, ...]
 
 
 def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
@@ -254,7 +131,12 @@ def _roots_of(context: Context, names: Iterable[str]) -> list[str]:
     return sorted(plain.intersection(context.roots))
 
 
-def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -> Iterator[Nodes]:
+def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, Item]]) -> Iterator[Item]:
+    """Yield the nodes of each C++ namespace, and functions of numbers with the names of operators of the library.
+
+    Beside `sqrt(self)`, formulas call `sqrt(2.0)`. An object with this name hides ATen's function, which C++ would find by
+    the types of the arguments.
+    """
     for block in blocks(made):
         namespace = block.namespace.partition("::")[0]
         own = {
@@ -270,8 +152,11 @@ def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -
             if not own.isdisjoint(call.called)
             for function in called_functions(call.read, numbers=True)
         }
-        functions = tuple(NumberFunction(name, namespace) for name in sorted(called & own))
-        yield Nodes(block.namespace, functions, block.items)
+        functions = tuple(
+            (name, f"{namespace}::{name}(static_cast<decltype(x)>(x)...)")
+            for name in sorted(called & own)
+        )
+        yield Item(namespace=block.namespace, functions=functions, items=block.items)
 
 
 def _records(fn: DifferentiableFunction) -> bool:
@@ -305,7 +190,7 @@ def _recording(fn: DifferentiableFunction) -> Iterator[tuple[str, Differentiabil
 
 def _nodes(
     context: Context, functions: Iterable[DifferentiableFunction]
-) -> Iterator[tuple[str, NodeStruct]]:
+) -> Iterator[tuple[str, Item]]:
     """Yield each node of the functions once, with its C++ namespace."""
     first: dict[tuple[str, str | None], tuple[DifferentiableFunction, str]] = {}
     for fn in functions:
@@ -323,42 +208,41 @@ def _tables(
     name: str,
     functions: Sequence[DifferentiableFunction],
     outs: Sequence[NativeFunction],
-) -> Iterator[GradientTable]:
+) -> Iterator[Item]:
+    """Yield the kernels of each namespace for each key of autograd."""
     rows = [
-        ((fn.func.namespace, key), _row(fn, info, context.spell.own_tensor))
+        ((fn.func.namespace, key), fn.func, _recorded(fn.func, info, context.spell.own_tensor))
         for fn in functions
         for key, info in _recording(fn)
     ]
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
         refused = {f.full_name for f in outs}
-        rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in outs]
+        rows += [((f.namespace, DEFAULT_KEY), f, _refusal(f)) for f in outs]
         # What an operator without an entry does is right for one that writes in place, unless its entry says otherwise.
         rows += [
-            ((fn.func.namespace, DEFAULT_KEY), _passes(fn))
+            ((fn.func.namespace, DEFAULT_KEY), fn.func, _passes(fn.func))
             for fn in functions
             if not fn.has_derivatives
             and fn.func.full_name not in refused
             and (fn.infos or fn.func.func.kind() is not SchemaKind.inplace)
         ]
-    for namespace, key in unique(place for place, _ in rows):
+    for (namespace, key), some in group_by(rows, lambda row: row[0]).items():
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key
         table = f"{name}_{dispatch_key}_{namespace}"
-        yield GradientTable(
+        yield Item(
             namespace=namespace,
             key=dispatch_key,
             rows=f"opgen_kernels_{table}",
             name=f"opgen_table_{table}",
-            items=tuple(row for place, row in rows if place == (namespace, key)),
+            items=tuple((f.func.name, kernel) for _, f, kernel in some),
         )
 
 
-def _row(fn: DifferentiableFunction, info: DifferentiabilityInfo, own_tensor: str) -> GradientRow:
-    f = fn.func
+def _recorded(f: NativeFunction, info: DifferentiabilityInfo, own_tensor: str) -> str:
     node = f"{operator_namespace(f.namespace)}::derivatives::{info.op}"
     kind = f"opgen::autograd::Kind::{_kind(f, info)}"
     arguments = [node, operator_struct(f), kind, *([own_tensor] if own_tensor else [])]
-    kernel = f"opgen::autograd::recorded<{', '.join(arguments)}>()"
-    return GradientRow(str(f.func.name), kernel)
+    return f"opgen::autograd::recorded<{', '.join(arguments)}>()"
 
 
 def _outs(
@@ -382,22 +266,18 @@ def _outs(
             yield f
 
 
-def _refusal(f: NativeFunction) -> GradientRow:
-    kernel = f"opgen::autograd::refuses_out<{operator_struct(f)}>()"
-    return GradientRow(str(f.func.name), kernel)
+def _refusal(f: NativeFunction) -> str:
+    return f"opgen::autograd::refuses_out<{operator_struct(f)}>()"
 
 
-def _passes(fn: DifferentiableFunction) -> GradientRow:
-    f = fn.func
-    if f.func.kind() is SchemaKind.out:
-        # One that returns nothing writes results that may have a gradient.
-        if not f.func.returns:
-            return _refusal(f)
-        arguments = f.func.arguments
-        first = len(arguments.flat_all) - len(arguments.out)
-        kernel = f"opgen::autograd::refuses_out<{operator_struct(f)}, {first}>()"
-        return GradientRow(str(f.func.name), kernel)
-    return GradientRow(str(f.func.name), f"opgen::fallthrough<{operator_struct(f)}>()")
+def _passes(f: NativeFunction) -> str:
+    if f.func.kind() is not SchemaKind.out:
+        return f"opgen::fallthrough<{operator_struct(f)}>()"
+    # One that returns nothing writes results that may have a gradient.
+    if not f.func.returns:
+        return _refusal(f)
+    first = len(f.func.arguments.flat_all) - len(f.func.arguments.out)
+    return f"opgen::autograd::refuses_out<{operator_struct(f)}, {first}>()"
 
 
 def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
@@ -454,84 +334,86 @@ class _NodeBuilder(Struct, dict=True):
         """The names of the outputs that have a gradient."""
         return differentiable_outputs(self.fn, self.key)
 
-    def build(self) -> NodeStruct:
+    def build(self) -> Item:
+        """Return the struct: what differs between operators."""
         info, f = self.info, self.info.func
         fields = tuple(self._fields())
         backward = tuple(
             self._backward(one) for d in info.derivatives for one in self._each_without_formula(d)
         )
         forward = tuple(self._forward(d) for d in info.forward_derivatives)
-        spelled = [field.expr for field in fields if not field.is_output]
-        saved = [field.expr for field in fields if field.is_output]
+        input_fields = tuple(field for field in fields if not field.is_output)
+        output_fields = tuple(field for field in fields if field.is_output)
         names = frozenset[str]().union(*(d.formula.names for d in info.forward_derivatives))
         locals = dict(self._of_forward(names))
         words = names.union(*map(self._tangents, info.forward_derivatives), locals.values())
         if self.is_foreach and forward:
             words |= {"result"}
+        outputs = "0"
+        if info.func.func.returns:
+            outputs = _positions(self.with_gradient, return_names(self.fn.func) or ("result",))
+        # Whether a formula uses gradients by number or name, of which some may be undefined.
+        reads_several = not self.is_foreach and any(
+            d.formula.uses("grads") or d.named_gradients for d in info.derivatives
+        )
         condition = info.output_differentiability_condition
-        return NodeStruct(
+        read = None if condition is None else read_formula(condition.text)
+        return Item(
             comment=str(f.func),
             name=str(info.op),
             operator=cpp_string(f.full_name),
             inputs=_positions(self.inputs, self.arguments),
-            outputs=self._output_positions(),
+            outputs=outputs,
             without_gradient=_positions(info.non_differentiable_arg_names, self.arguments),
-            zeros=f.namespace != "aten" and self._reads_several(),
-            saves_self=self._saves_self(),
+            zeros=f.namespace != "aten" and reads_several,
+            saves_self=any(
+                one.expr == self.arguments[0] and one.type == TENSOR
+                for one in info.all_saved_inputs
+            ),
             reads_self="self_p" in words or "original_self_p" in words,
             fields=fields,
-            parameters=_parameters(self.arguments, names_of(spelled)),
-            output_parameters=_parameters(self.outputs, names_of(saved)),
+            input_fields=input_fields,
+            output_fields=output_fields,
+            visits=" ".join(f"f({field.name}_);" for field in fields),
+            parameters=_parameters(self.arguments, names_of(f.expr for f in input_fields)),
+            output_parameters=_parameters(self.outputs, names_of(f.expr for f in output_fields)),
             gradients=tuple(self._gradients()),
             backward=backward,
             forward_parameters=_parameters((*self.arguments, *self.outputs), words),
             forward_locals=() if self.is_foreach else tuple(locals),
             forward=forward,
             condition_parameters=_parameters(
-                self.arguments, names_of([condition.text] if condition is not None else [])
+                self.arguments, frozenset() if read is None else read.names
             ),
             condition=(
-                None
-                if condition is None
-                else self._call(
-                    read_formula(condition.text), condition.place, start="return ", after=";"
-                )
+                None if condition is None or read is None else self._call(read, condition.place)
             ),
-        )
-
-    def _saves_self(self) -> bool:
-        saved = self.info.all_saved_inputs
-        return any(s.expr == self.arguments[0] and s.type == TENSOR for s in saved)
-
-    def _output_positions(self) -> str:
-        if not self.info.func.func.returns:
-            return "0"
-        names = return_names(self.fn.func) or ("result",)
-        return _positions(self.with_gradient, names)
-
-    def _reads_several(self) -> bool:
-        """Return whether a formula uses gradients by number or name, of which some may be undefined."""
-        return not self.is_foreach and any(
-            d.formula.uses("grads") or d.named_gradients for d in self.info.derivatives
         )
 
     # What is saved.
 
-    def _fields(self) -> Iterator[SavedField]:
+    def _fields(self) -> Iterator[Item]:
+        """Yield the fields: what is saved, when, and the name that formulas have for it."""
         sizes = self.context.spell.type(SYM_INT_ARRAY_REF)
         groups = ((self.info.all_saved_inputs, False), (self.info.all_saved_outputs, True))
         for saved, is_output in groups:
             for attribute in saved:
-                users = [d for d in self.info.derivatives if _reads(d, attribute, is_output)]
+                users = [
+                    d
+                    for d in self.info.derivatives
+                    for one in (d.saved_outputs if is_output else d.saved_inputs)
+                    if one.name == attribute.name
+                ]
                 ctype = attribute.type
                 # In PyTorch's own formulas, an absent tensor is an undefined one everywhere.
                 if ctype == _OPTIONAL_TENSOR and not self.info.func.is_library:
                     ctype = TENSOR
-                yield SavedField(
+                guard = self._guard(attribute, users)
+                yield Item(
                     type=_OF_FORMULAS.get(ctype) or self.context.spell.type(ctype),
                     name=attribute.name,
                     expr=attribute.expr.replace(_SIZES, f"::std::optional<{sizes}>"),
-                    guard=self._guard(attribute, users),
+                    condition=f"if ({guard}) " if guard else "",
                     is_output=is_output,
                 )
 
@@ -554,16 +436,18 @@ class _NodeBuilder(Struct, dict=True):
         """Yield the gradients of outputs that formulas have names for."""
         formulas = [d.formula for d in self.info.derivatives]
         if any(formula.uses("grad") for formula in formulas) and not self.is_foreach:
-            yield "    const auto& grad = grads[0];"
+            yield "const auto& grad = grads[0];"
         for name in sorted(self.info.used_named_gradients):
             number = self.with_gradient.index(name.removeprefix("grad_"))
-            yield f"    const auto& {name} = grads[{number}];"
+            yield f"const auto& {name} = grads[{number}];"
 
     def _each_without_formula(self, derivative: Derivative) -> Iterator[Derivative]:
         """Give each input of `self, other: not_implemented("f")` its own error: the function returns no tuple."""
         formula = derivative.formula
         tree = formula.tree
-        if len(derivative.var_names) == 1 or tree is None or not _is_not_implemented(tree):
+        if len(derivative.var_names) == 1 or tree is None or tree.scope or tree.kind != "call":
+            tree = None
+        if tree is None or tree.text not in _NOT_IMPLEMENTED:
             yield derivative
             return
         for name in derivative.var_names:
@@ -571,7 +455,7 @@ class _NodeBuilder(Struct, dict=True):
             written = formula.replace([(tree.at, tree.opening, function)])
             yield msgspec.structs.replace(derivative, var_names=(name,), formula=written)
 
-    def _backward(self, derivative: Derivative) -> FormulaCall:
+    def _backward(self, derivative: Derivative) -> Item:
         names = derivative.var_names
         numbers = [self.inputs.index(name) for name in names]
         is_list = names[0] in self._lists
@@ -611,7 +495,7 @@ class _NodeBuilder(Struct, dict=True):
         found += [n for n in self.inputs if n not in found and derivative.formula.uses(n)]
         return found or self.inputs
 
-    def _forward(self, derivative: ForwardDerivative) -> FormulaCall:
+    def _forward(self, derivative: ForwardDerivative) -> Item:
         tangents = self._tangents(derivative)
         names = return_names(self.info.func)
         flags = self.with_gradient
@@ -661,11 +545,16 @@ class _NodeBuilder(Struct, dict=True):
         formula: Formula,
         place: TextPlace,
         *,
-        start: str,
-        after: str,
+        start: str = "return ",
+        after: str = ";",
         condition: str = "",
         locals: Iterable[str] = (),
-    ) -> FormulaCall:
+    ) -> Item:
+        """Return a formula, what is done with its value, and its place.
+
+        `condition` says when it is needed, `locals` are the values that only it uses. `called` are the operators of the
+        library and of ATen that it may call: the functions that neither opgen nor a header of the author declares.
+        """
         # The formula begins in the column that it has in its file, so that compilers mark the right characters.
         first = place.part(0, 1)
         source, location = first.source, first.source.location(first.start)
@@ -678,7 +567,7 @@ class _NodeBuilder(Struct, dict=True):
         known = ("", "at", operator_namespace(self.info.func.namespace))
         declared = {name for _, name in self.context.formula_files.declared}
         declared |= set(HELPERS) - HELPERS_OF_ATEN
-        return FormulaCall(
+        return Item(
             condition=condition,
             locals=tuple(locals),
             start=start.rstrip(),
@@ -719,11 +608,6 @@ def _parameters(names: Sequence[str], words: AbstractSet[str]) -> str:
     return "".join([*found, ", const auto&" if rest == 1 else ", const auto&..." if rest else ""])
 
 
-def _reads(derivative: Derivative, attribute: SavedAttribute, is_output: bool) -> bool:
-    saved = derivative.saved_outputs if is_output else derivative.saved_inputs
-    return any(s.name == attribute.name for s in saved)
-
-
 def _only_if(name: str, formula: Formula) -> int | None:
     """Return the index i of `wrap_opt_if(name, grad_input_mask[i])`, if the formula reads the name there alone."""
     if _WRAP not in formula.text or len([*formula.find_all(name)]) != 1:
@@ -731,10 +615,6 @@ def _only_if(name: str, formula: Formula) -> int | None:
     calls = (node for node in formula.calls() if node.text == _WRAP and len(node.parts) == 2)
     wrapped = [node.parts[1] for node in calls if node.parts[0].is_name(name)]
     return next((number for number, node in formula.items(_MASK) if node in wrapped), None)
-
-
-def _is_not_implemented(tree: Node) -> bool:
-    return tree.kind == "call" and not tree.scope and tree.text in _NOT_IMPLEMENTED
 
 
 def _output_number(name: str, names: Sequence[str], with_gradient: Sequence[str]) -> int:

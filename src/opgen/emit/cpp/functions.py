@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from opgen.cpp.cpp_types import SCALAR, TENSOR, Base, ConstRef, CType, MutRef
 from opgen.cpp.names import operator_struct_name
-from opgen.cpp.type_values import SCALAR, TENSOR, Base, ConstRef, CType, MutRef
 from opgen.emit.common.base import (
-    Block,
     Calls,
     GeneratedFile,
+    Item,
     PublicFunction,
-    Record,
     blocks,
     generated,
     group_by,
@@ -32,19 +31,11 @@ _TENSOR, _SCALAR, _WRITTEN = ConstRef(TENSOR), ConstRef(SCALAR), MutRef(TENSOR)
 _WRAP = "opgen::wrapped_scalar_tensor({})"
 
 
-class TensorOperators(Record, frozen=True):
-    """The C++ operators that call one operator of the library: for tensors, and for a tensor and a number."""
+def tensor_operators(context: Context, functions: Iterable[NativeFunction]) -> Iterator[Item]:
+    """Yield the C++ operators that call operators of the library: for tensors, and for a tensor and a number.
 
-    root: str
-    text: str
-    callee: str
-    functions: tuple[PublicFunction, ...]
-
-
-def tensor_operators(
-    context: Context, functions: Iterable[NativeFunction]
-) -> Iterator[TensorOperators]:
-    """Yield the C++ operators of those that have any. The first of several operators that suit one has it."""
+    The first of several operators that suit a C++ operator has it.
+    """
     found: set[tuple[str, int]] = set()
     for f in functions:
         symbol, names = cpp_operator(f) or ("", ())
@@ -58,7 +49,7 @@ def tensor_operators(
             left = (_WRITTEN,) if f.func.kind() is SchemaKind.inplace else (_TENSOR, _SCALAR)
             made = _binary(context, f, symbol, left, names)
         callee = f"{operator_struct(f)}::call"
-        yield TensorOperators(f.root_name, str(f.func), callee, tuple(made))
+        yield Item(root=f.root_name, text=str(f.func), callee=callee, functions=tuple(made))
 
 
 def _binary(
@@ -103,13 +94,23 @@ def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
     A library that extends another gets functions for its methods, too.
     """
     for root in context.roots:
-        functions = context.functions_by_root[root]
         yield generated(
             path=f"include/{context.library.name}/ops/{root}.h",
             template="ops/root.h.j2",
             library=context.library.name,
             root=root,
-            blocks=_function_blocks(context, functions),
+            blocks=blocks(
+                (
+                    operator_namespace(f.namespace),
+                    Calls(
+                        f"_ops::{operator_struct_name(f.func)}::call", context.spell.functions(f)
+                    ),
+                )
+                for f in context.functions_by_root[root]
+                if Variant.function in f.variants
+                or not context.own_tensor
+                or context.library.extends
+            ),
         )
 
 
@@ -189,19 +190,6 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
                 o for root in unique(f.root_name for f in members) for o in operators.get(root, ())
             ),
         )
-
-
-def _function_blocks(
-    context: Context, functions: Iterable[NativeFunction]
-) -> tuple[Block[Calls], ...]:
-    return blocks(
-        (
-            operator_namespace(f.namespace),
-            Calls(f"_ops::{operator_struct_name(f.func)}::call", context.spell.functions(f)),
-        )
-        for f in functions
-        if Variant.function in f.variants or not context.own_tensor or context.library.extends
-    )
 
 
 def _other_namespaces(context: Context) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import (
     GeneratedFile,
-    Record,
+    Item,
     blocks,
     cpp_string,
     generated,
@@ -45,126 +45,25 @@ def is_faked_in_python(context: Context, f: NativeFunction) -> bool:
 _GENERATED = ('"{0}"', '"it registers the fake"')
 
 
-class OperatorStruct(Record, frozen=True):
-    """The struct of one operator. `kept` is false if a selective build leaves it out. `dispatched` is the name of the
-    operator that calls reach, if it is another one."""
-
-    schema: str
-    struct: str
-    name: str
-    overload: str
-    function_type: str
-    kept: bool
-    dispatched: str
-    below: str
-
-    @property
-    def base(self) -> str:
-        """The base for target torch, where an operator that a selection leaves out has another one."""
-        return "opgen::Operator" if self.kept else "opgen::NotSelected"
-
-    @property
-    def schema_text(self) -> str:
-        return cpp_string(self.schema)
-
-
-class SlotDefinition(Record, frozen=True):
-    struct: str
-    function_type: str
-
-
-class SchemaRow(Record, frozen=True):
-    """The registration of a schema. `module` has the arguments of the `set_python_module` before it; empty if there is none.
-
-    `schema` is that of a hidden operator, which has no struct.
-    """
-
-    struct: str
-    tags: str
-    module: tuple[str, ...] = ()
-    schema: str = ""
-    # The name in PyTorch's AliasAnalysisKind; empty for what the schema says.
-    alias_analysis: str = ""
-
-    @property
-    def schema_text(self) -> str:
-        """The schema as an expression."""
-        return f'"{cpp_string(self.schema)}"' if self.schema else f"{self.struct}::schema_str"
-
-    @property
-    def module_text(self) -> str:
-        return ", ".join(self.module or ("nullptr", "nullptr"))
-
-    @property
-    def analysed_schema(self) -> str:
-        """The schema with its alias analysis, as an expression for torch::Library."""
-        if not self.alias_analysis:
-            return self.schema_text
-        return f"torch::schema({self.schema_text}, c10::AliasAnalysisKind::{self.alias_analysis})"
-
-    @property
-    def spelled_tags(self) -> str:
-        return spell_tags(self.tags.split(",") if self.tags else ())
-
-
-class SchemaBlock(Record, frozen=True):
-    """The schemas of one operator namespace, or, as a fragment, a part of them: other sources or libraries have the
-    rest.
-    """
-
-    namespace: str
-    library: str
-    file: str
-    items: tuple[SchemaRow, ...]
-    fragment: bool
-    # The file and the line of the first operator, for PyTorch's messages; they are those of the author.
-    yaml: str
-    line: int
-    # Set if this source has other blocks of the namespace before this one.
-    number: str = ""
-
-    @property
-    def macro(self) -> str:
-        """The macro that begins the block for target torch."""
-        return "OPGEN_LIBRARY_FRAGMENT" if self.fragment else "OPGEN_LIBRARY"
-
-    @property
-    def is_fragment(self) -> str:
-        return str(self.fragment).lower()
-
-    @property
-    def rows(self) -> str:
-        return f"opgen_schemas_{self.file}_{self.namespace}{self.number}"
-
-    @property
-    def name(self) -> str:
-        return f"opgen_table_{self.file}_{self.namespace}{self.number}"
-
-
 def build_operators_headers(context: Context) -> Iterator[GeneratedFile]:
     """Build ops/<root>_ops.h: one struct per operator, with its schema and its C++ type."""
     for root in context.roots:
+        functions = context.functions_by_root[root]
         yield generated(
             path=f"include/{context.library.name}/ops/{root}_ops.h",
             template="ops/root_ops.h.j2",
             root=root,
             own_tensor=context.own_tensor,
-            includes=_operator_includes(context, context.functions_by_root[root]),
+            includes=sorted_includes(
+                context.tensor_header,
+                "opgen/operator.h",
+                *(() if all(map(context.keeps, functions)) else ("opgen/not_selected.h",)),
+                *type_headers(context, functions),
+            ),
             blocks=blocks(
-                (operator_namespace(f.namespace), _operator(context, f))
-                for f in context.functions_by_root[root]
+                (operator_namespace(f.namespace), operator_item(context, f)) for f in functions
             ),
         )
-
-
-def _operator_includes(context: Context, functions: Sequence[NativeFunction]) -> tuple[str, ...]:
-    whole = all(map(context.keeps, functions))
-    return sorted_includes(
-        context.tensor_header,
-        "opgen/operator.h",
-        *(() if whole else ("opgen/not_selected.h",)),
-        *type_headers(context, functions),
-    )
 
 
 def build_operators_sources(context: Context) -> Iterator[GeneratedFile]:
@@ -176,7 +75,7 @@ def build_operators_sources(context: Context) -> Iterator[GeneratedFile]:
             name=f"{name}.cpp",
             includes=tuple(sorted(context.library.header(f"ops/{root}_ops.h") for root in roots)),
             blocks=blocks(
-                (operator_namespace(f.namespace), _slot(context, f))
+                (operator_namespace(f.namespace), operator_item(context, f))
                 for root in roots
                 for f in context.functions_by_root[root]
                 if context.keeps(f)
@@ -199,58 +98,72 @@ def build_register_schema(context: Context) -> Iterator[GeneratedFile]:
             includes=operator_headers(context, functions),
             abi=context.target.plan.runtime_abi,
             classes=class_definitions(functions),
-            blocks=_schema_blocks(context, name, functions, declared),
+            blocks=tuple(_schema_blocks(context, name, functions, declared)),
         )
 
 
 def _schema_blocks(
     context: Context, file: str, functions: Iterable[NativeFunction], declared: set[str]
-) -> tuple[SchemaBlock, ...]:
-    """Return the tables of one source. `declared` are the namespaces that other sources declare; this function adds to it."""
-    tags_of = context.target.schema.registered_tags
-    found = []
+) -> Iterator[Item]:
+    """Yield the tables of one source: the schemas of one operator namespace.
+
+    Those of `declared` namespaces are fragments: other sources or libraries have the rest. This function adds to it.
+    """
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
         parts = _parts_with_modules(_by_python_module(context, members))
         for number, part in enumerate(parts):
+            # The file and the line of the first operator, for PyTorch's messages; they are those of the author.
             place = part[0][1][0].spans.entry
             yaml = place.source.path.replace("\\", "/").rpartition("/")[2]
-            line = place.source.location(place.start).line
-            rows = []
-            for module, some in part:
-                for f in some:
-                    tags = ",".join(sorted(tags_of(f)))
-                    kind = _alias_analysis(f)
-                    rows.append(SchemaRow(operator_struct(f), tags, module, alias_analysis=kind))
-                    module = ()
-                    if is_hidden(context, f):
-                        schema = str(with_words(f).func)
-                        rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
-                    if _has_form_below(context, f):
-                        schema = f"{HIDDEN_PREFIX}{f.func}"
-                        rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
-            name = context.library.name
-            is_fragment, numbered = namespace in declared, f"_{number}" if number else ""
-            found.append(
-                SchemaBlock(
-                    namespace,
-                    name,
-                    file,
-                    tuple(rows),
-                    is_fragment,
-                    cpp_string(yaml),
-                    line,
-                    numbered,
-                )
-            )
+            is_fragment = namespace in declared
             declared.add(namespace)
-    return tuple(found)
+            suffix = f"{file}_{namespace}" + (f"_{number}" if number else "")
+            yield Item(
+                namespace=namespace,
+                library=context.library.name,
+                macro="OPGEN_LIBRARY_FRAGMENT" if is_fragment else "OPGEN_LIBRARY",
+                is_fragment=str(is_fragment).lower(),
+                rows=f"opgen_schemas_{suffix}",
+                name=f"opgen_table_{suffix}",
+                items=tuple(_schema_rows(context, part)),
+                yaml=cpp_string(yaml),
+                line=place.source.location(place.start).line,
+            )
 
 
-def _alias_analysis(f: NativeFunction) -> str:
-    kind = f.alias_analysis
-    return "" if kind in (None, AliasAnalysisKind.from_schema) else kind.name.upper()
+def _schema_rows(context: Context, part: Iterable[_ModuleRun]) -> Iterator[Item]:
+    """Yield the registrations of schemas: of operators, and of the hidden ones, which have no struct.
+
+    `module` has the arguments of the `set_python_module` before one; empty if there is none.
+    """
+    for module, some in part:
+        for f in some:
+            struct, kind = operator_struct(f), f.alias_analysis
+            schema = f"{struct}::schema_str"
+            analysed = schema
+            if kind not in (None, AliasAnalysisKind.from_schema):
+                analysed = f"torch::schema({schema}, c10::AliasAnalysisKind::{kind.name.upper()})"
+            tags = sorted(context.target.schema.registered_tags(f))
+            row = Item(
+                struct=struct,
+                schema=schema,
+                analysed=analysed,
+                tags=",".join(tags),
+                spelled_tags=spell_tags(tags),
+                module=", ".join(module),
+                module_text=", ".join(module or _NO_MODULE),
+            )
+            yield row
+            module = ()
+            hidden = [str(with_words(f).func)] if is_hidden(context, f) else []
+            hidden += [f"{HIDDEN_PREFIX}{f.func}"] if _has_form_below(context, f) else []
+            for text in hidden:
+                schema, no_module = f'"{cpp_string(text)}"', ", ".join(_NO_MODULE)
+                own = {"schema": schema, "module": "", "module_text": no_module}
+                yield Item(**{**vars(row), **own})
 
 
+_NO_MODULE = ("nullptr", "nullptr")
 # The arguments of `set_python_module`, empty for none, and the functions that are registered after it.
 _ModuleRun: TypeAlias = tuple[tuple[str, ...], Sequence[NativeFunction]]
 
@@ -300,20 +213,20 @@ def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> t
     return tuple(sorted(context.library.header(f"ops/{root}_ops.h") for root in roots))
 
 
-def _slot(context: Context, f: NativeFunction) -> SlotDefinition:
+def operator_item(context: Context, f: NativeFunction) -> Item:
+    """Return the struct of an operator. `dispatched` is the name of the operator that calls reach, if it is another one."""
     signature = context.spell.spelled(context.signatures.dispatcher(f))
-    return SlotDefinition(operator_struct_name(f.func), signature.function_type)
-
-
-def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
-    signature = context.spell.spelled(context.signatures.dispatcher(f))
-    return OperatorStruct(
+    kept = context.keeps(f)
+    return Item(
         schema=str(f.func),
+        schema_text=cpp_string(str(f.func)),
         struct=operator_struct_name(f.func),
+        # For target torch, where an operator that a selection leaves out has another base.
+        base="opgen::Operator" if kept else "opgen::NotSelected",
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,
         function_type=signature.function_type,
-        kept=context.keeps(f),
+        kept=kept,
         dispatched=(
             f"{f.namespace}::{with_words(f).func.name.name}" if is_hidden(context, f) else ""
         ),

@@ -6,15 +6,14 @@ CompositeViewCopyKernels.cpp: the bodies of the kernels that opgen generates its
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 
 from opgen.cpp.names import kernel_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding, NativeSignature
 from opgen.diagnostics import counted
 from opgen.emit.common.base import (
-    Block,
     GeneratedFile,
-    PublicFunction,
-    Record,
+    Item,
     blocks,
     generated,
     group_by,
@@ -37,32 +36,16 @@ from opgen.targets.base import FileKind
 _HEADERS = {"DirectKernel": (), "MetaKernel": ("opgen/meta_kernel.h",)}
 
 
-class DirectOperator(Record, frozen=True):
-    """The declaration of an operator's kernel `callee` for a key, and the functions that call it.
-
-    Register<Key>.cpp defines the kernel. `function` has the plain signature, `variants` are the others.
-    """
-
-    declaration: str
-    callee: str
-    function: PublicFunction
-    variants: tuple[PublicFunction, ...]
-
-
 def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
     """Yield one header per root that has direct functions, with those of all keys."""
     # The functions of an operator are the same for all keys with the same class of kernels.
-    made: dict[tuple[str, str], DirectOperator] = {}
+    direct = cache(partial(_direct_operator, context))
     by_root = group_by(
         (row for rows in _direct(context).values() for row in rows),
         lambda row: row.function.root_name,
     )
     for root, rows in by_root.items():
         classes = [_direct_kernel_class(row.key) for row in rows]
-        for row, kernel_class in zip(rows, classes):
-            f = row.function
-            if (f.full_name, kernel_class) not in made:
-                made[f.full_name, kernel_class] = _direct_operator(context, f, kernel_class)
         yield generated(
             path=f"include/{context.library.name}/ops/{root}_dispatch.h",
             template="ops/root_dispatch.h.j2",
@@ -70,10 +53,7 @@ def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
             operator_header=context.library.operator_header(f"ops/{root}_ops.h"),
             runtime_headers=tuple(unique(h for name in classes for h in _HEADERS[name])),
             blocks=blocks(
-                (
-                    direct_namespace(row.function, row.key),
-                    made[row.function.full_name, kernel_class],
-                )
+                (direct_namespace(row.function, row.key), direct(row.function, kernel_class))
                 for row, kernel_class in zip(rows, classes)
             ),
         )
@@ -110,11 +90,18 @@ def _is_declared(context: Context, row: Registration) -> bool:
     )
 
 
-def _direct_operator(context: Context, f: NativeFunction, kernel_class: str) -> DirectOperator:
+def _direct_operator(context: Context, f: NativeFunction, kernel_class: str) -> Item:
+    """Return the constant with the kernel of `f`, which Register<Key>.cpp defines, and the functions that call it.
+
+    `function` has the plain signature, `variants` are the others.
+    """
     function, *variants = context.spell.functions(f)
-    callee = direct_kernel(f)
-    kernel = f"extern const opgen::{kernel_class}<_ops::{operator_struct_name(f.func)}>"
-    return DirectOperator(f"{kernel} {callee};", callee, function, tuple(variants))
+    return Item(
+        kernel=f"opgen::{kernel_class}<_ops::{operator_struct_name(f.func)}>",
+        callee=direct_kernel(f),
+        function=function,
+        variants=tuple(variants),
+    )
 
 
 def _direct(context: Context) -> dict[DispatchKey, list[Registration]]:
@@ -127,42 +114,32 @@ def _direct(context: Context) -> dict[DispatchKey, list[Registration]]:
 
 def build_umbrellas(context: Context) -> Iterator[GeneratedFile]:
     """Build Functions.h, Operators.h, NativeFunctions.h, NativeMetaFunctions.h and a <Key>Functions.h per key."""
-    roots = context.roots
-    yield _umbrella(context, "Functions.h", "every operator as a function", roots, "")
-    yield _umbrella(
-        context, "Operators.h", "every operator as the dispatcher knows it", roots, "_ops"
-    )
-    yield _umbrella(context, "NativeFunctions.h", "every kernel", roots, "_native")
-    yield _umbrella(
-        context, "NativeMetaFunctions.h", "every meta class", meta_roots(context), "_meta"
-    )
+    roots, dispatched = context.roots, "every operator as the dispatcher knows it"
+    umbrellas: list[tuple[str, str, Iterable[str], str]] = [
+        ("Functions.h", "every operator as a function", roots, ""),
+        ("Operators.h", dispatched, roots, "_ops"),
+        ("NativeFunctions.h", "every kernel", roots, "_native"),
+        ("NativeMetaFunctions.h", "every meta class", meta_roots(context), "_meta"),
+    ]
     for key, rows in _direct(context).items():
-        yield _umbrella(
-            context,
-            f"{key.name}Functions.h",
-            f"every operator on {key.name}, without the dispatcher",
-            unique(row.function.root_name for row in rows),
-            "_dispatch",
+        purpose = f"every operator on {key.name}, without the dispatcher"
+        own = {row.function.root_name for row in rows}
+        umbrellas.append((f"{key.name}Functions.h", purpose, own, "_dispatch"))
+    for name, purpose, some, suffix in umbrellas:
+        headers = sorted(context.library.header(f"ops/{root}{suffix}.h") for root in some)
+        yield generated(
+            path=f"include/{context.library.name}/{name}",
+            template="Umbrella.h.j2",
+            name=name,
+            purpose=purpose,
+            includes=tuple(headers),
         )
-
-
-def _umbrella(
-    context: Context, name: str, purpose: str, roots: Iterable[str], suffix: str
-) -> GeneratedFile:
-    return generated(
-        path=f"include/{context.library.name}/{name}",
-        template="Umbrella.h.j2",
-        name=name,
-        purpose=purpose,
-        includes=tuple(sorted(context.library.header(f"ops/{root}{suffix}.h") for root in roots)),
-    )
 
 
 # Keys for which Register<Key>.cpp is another file, generated from all operators: the file of their kernels is
 # Register<Key>Kernels.cpp.
 _DECOMPOSED = (DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd)
 _OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
-_DIRECT = "opgen::kernel"
 
 
 # Keys of devices for which a build of PyTorch may have no support, and the device of each: the sources of their functions
@@ -181,87 +158,12 @@ def describe_omission(number: int, key: DispatchKey) -> str:
     return f"{rows} left out for {key.name}: this PyTorch is built without {OPTIONAL_DEVICES[key]}"
 
 
-class KernelDefinition(Record, frozen=True):
-    """The constant by which direct functions call a kernel, defined as `kernel`, if the macro `guard` is not 0."""
-
-    kernel_class: str
-    struct: str
-    name: str
-    kernel: str
-    guard: str = ""
-
-
-class KernelRow(Record, frozen=True):
-    """One row of a table of kernels: `function(argument)` returns it. `struct` is that of its operator, `existing` the name of
-    an existing function, which is left out if the macro `guard` is 0. `others` are the devices of other rows that may be
-    left out."""
-
-    operator: str
-    struct: str
-    function: str
-    argument: str
-    existing: str = ""
-    guard: str = ""
-    others: tuple[str, ...] = ()
-
-    @property
-    def kernel(self) -> str:
-        return f"{self.function}({self.argument})"
-
-    @property
-    def named_kernel(self) -> str:
-        """The kernel for target torch, with the name of an existing function for PyTorch's messages."""
-        if not self.existing:
-            return self.kernel
-        listed = ", ".join(f'{{{_macro(device)}, "{device}"}}' for device in self.others)
-        more = f", {{{listed}}}" if listed else ""
-        return f'opgen::named({self.kernel}, "{self.existing}"{more})'
-
-    @property
-    def constant_kernel(self) -> str:
-        """The kernel as a constant that the compiler knows."""
-        is_direct = self.function == _DIRECT
-        direct = (
-            self.argument if is_direct else f"opgen::DirectKernel<{self.struct}>{{{self.argument}}}"
-        )
-        if self.existing:
-            return f"opgen::existing<{self.struct}, &{self.existing}, {direct}.function>()"
-        return f"opgen::kernel<{self.struct}, {direct}.function>()"
-
-
-class KernelTable(Record, frozen=True):
-    """The kernels of one namespace for one key."""
-
-    namespace: str
-    key: str
-    file: str
-    items: tuple[KernelRow, ...]
-
-    @property
-    def _suffix(self) -> str:
-        """What the names of the table end in: a file may have a second one, for another key."""
-        own = f"{self.file}_{self.namespace}"
-        return own if self.key in self.file else f"{own}_{self.key}"
-
-    @property
-    def guard(self) -> str:
-        """The macro without which there are no rows; empty if some are always there."""
-        guards = {row.guard for row in self.items}
-        return guards.pop() if len(guards) == 1 else ""
-
-    @property
-    def rows(self) -> str:
-        return f"opgen_kernels_{self._suffix}"
-
-    @property
-    def name(self) -> str:
-        return f"opgen_table_{self._suffix}"
-
-
 def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
     """Yield one source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
-        stem, count = _stem(key), context.library.shards
+        # The file of kernels that opgen itself adds for the key has the plain name.
+        stem = f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
+        count = context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
             guards = [guard for row in members if (guard := _guard(context, row))]
             yield generated(
@@ -275,27 +177,23 @@ def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
                 key=key.name,
                 includes=_includes(context, key, members),
                 classes=class_definitions(row.function for row in members),
-                definitions=_definitions(context, members),
+                definitions=blocks(
+                    (direct_namespace(row.function, key), _definition(context, row))
+                    for row in members
+                    if _has_direct_functions(context, row)
+                ),
                 tables=tuple(_tables(context, key, name, members)),
             )
 
 
-def _definitions(
-    context: Context, rows: Sequence[Registration]
-) -> tuple[Block[KernelDefinition], ...]:
-    return blocks(
-        (direct_namespace(row.function, row.key), _definition(context, row))
-        for row in rows
-        if _has_direct_functions(context, row)
-    )
-
-
-def _definition(context: Context, row: Registration) -> KernelDefinition:
-    struct = operator_struct(row.function)
-    kernel_class = _direct_kernel_class(row.key)
-    kernel = kernel_expression(context, row)
-    return KernelDefinition(
-        kernel_class, struct, direct_kernel(row.function), kernel, _guard(context, row)
+def _definition(context: Context, row: Registration) -> Item:
+    """Return the constant by which direct functions call a kernel."""
+    return Item(
+        kernel_class=_direct_kernel_class(row.key),
+        struct=operator_struct(row.function),
+        name=direct_kernel(row.function),
+        kernel=kernel_expression(context, row),
+        guard=_guard(context, row),
     )
 
 
@@ -314,7 +212,7 @@ def _macro(device: str) -> str:
 
 def _tables(
     context: Context, key: DispatchKey, file: str, rows: Sequence[Registration]
-) -> Iterator[KernelTable]:
+) -> Iterator[Item]:
     """Yield the kernels for `key`; composite ones also for the layers that decompose them into the operators that they call."""
     yield from _table(context, key, file, rows)
     if key in _DECOMPOSED:
@@ -330,46 +228,57 @@ def _tables(
 
 def _table(
     context: Context, key: DispatchKey, file: str, rows: Iterable[Registration]
-) -> Iterator[KernelTable]:
+) -> Iterator[Item]:
+    """Yield the kernels of each namespace for one key."""
     for block in blocks((row.function.namespace, _row(context, row)) for row in rows):
-        yield KernelTable(block.namespace, key.name, file, block.items)
+        # A file may have a second table of a namespace, for another key.
+        suffix = f"{file}_{block.namespace}" + ("" if key.name in file else f"_{key.name}")
+        guards = {row.guard for row in block.items}
+        yield Item(
+            namespace=block.namespace,
+            key=key.name,
+            rows=f"opgen_kernels_{suffix}",
+            name=f"opgen_table_{suffix}",
+            items=block.items,
+            # The macro without which there are no rows; empty if some are always there.
+            guard=guards.pop() if len(guards) == 1 else "",
+        )
 
 
-def _row(context: Context, row: Registration) -> KernelRow:
-    f = row.function
-    struct = operator_struct(f)
-    function, argument = f"{_DIRECT}<{struct}>", ""
+def _row(context: Context, row: Registration) -> Item:
+    """Return a row of a table of kernels, in the forms of each target.
+
+    The row of an existing function is left out if the macro `guard` is 0.
+    """
+    f, struct, guard = row.function, operator_struct(row.function), _guard(context, row)
     if row.kind is RegistrationKind.fallthrough:
-        function = f"opgen::fallthrough<{struct}>"
+        kernel, direct = f"opgen::fallthrough<{struct}>()", f"opgen::DirectKernel<{struct}>{{}}"
     elif _has_direct_functions(context, row):
-        function = _DIRECT
-        argument = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
+        direct = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
+        kernel = f"opgen::kernel({direct})"
     else:
-        argument = kernel_expression(context, row)
-    existing, guard = "", _guard(context, row)
-    others: tuple[str, ...] = ()
+        expression = kernel_expression(context, row)
+        kernel = f"opgen::kernel<{struct}>({expression})"
+        direct = f"opgen::DirectKernel<{struct}>{{{expression}}}"
+    named, constant = kernel, f"opgen::kernel<{struct}, {direct}.function>()"
     if row.kind is RegistrationKind.existing:
         assert row.kernel is not None
         existing = row.kernel.cpp_name
-        others = () if guard else tuple(sorted(_optional_devices(f)))
-    return KernelRow(str(f.func.name), struct, function, argument, existing, guard, others)
+        # With the name of the function for PyTorch's messages, and other devices whose rows may be left out.
+        others = () if guard else sorted(_optional_devices(f))
+        listed = ", ".join(f'{{{_macro(device)}, "{device}"}}' for device in others)
+        more = f", {{{listed}}}" if listed else ""
+        named = f'opgen::named({kernel}, "{existing}"{more})'
+        constant = f"opgen::existing<{struct}, &{existing}, {direct}.function>()"
+    return Item(
+        operator=str(f.func.name), kernel=kernel, named=named, constant=constant, guard=guard
+    )
 
 
 def _optional_devices(f: NativeFunction) -> set[str]:
     """Return the devices of those rows of existing functions that a build may leave out."""
     rows = (key for key, kernel in f.dispatch if kernel.source is KernelSource.existing)
     return {OPTIONAL_DEVICES[key] for key in rows if key in OPTIONAL_DEVICES}
-
-
-def _stem(key: DispatchKey) -> str:
-    """Return the name of a key's file, without `.cpp`. It differs from the file of kernels that opgen itself adds for the key."""
-    return f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
-
-
-def _author_includes(rows: tuple[Registration, ...]) -> Iterator[str]:
-    """Return the headers that declare existing functions, with the quotes or angle brackets of their `#include`."""
-    existing = (row.function for row in rows if row.kind is RegistrationKind.existing)
-    return (header for f in existing for header in f.includes)
 
 
 def _includes(
@@ -383,29 +292,24 @@ def _includes(
             assert row.group is not None
             headers.add(f"ops/{row.group.primary.root_name}_ops.h")
     besides = context.target.dispatch.key_headers.get(key)
-    existing = any(row.kind is RegistrationKind.existing for row in rows)
-    own = (
-        {_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured}
-        if context.library.backend_only
-        else set()
-    )
+    kinds = {row.kind for row in rows}
+    existing = [row.function for row in rows if row.kind is RegistrationKind.existing]
+    own = set()
+    if context.library.backend_only:
+        own = {_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured}
+    of_backend = []
+    if context.backend is not None and RegistrationKind.external in kinds:
+        of_backend.append(context.library.header(context.backend.header))
+        if kinds & {RegistrationKind.from_functional, RegistrationKind.from_out}:
+            of_backend.append("opgen/external_backend.h")
     return sorted_includes(
         *(() if besides is None else (besides,)),
         *(("opgen/existing.h",) if existing else ()),
         *map(context.library.operator_header, headers.difference(own)),
         *map(context.library.header, own),
-        *_backend_includes(context, rows),
-        *_author_includes(rows),
+        *of_backend,
+        *(header for f in existing for header in f.includes),
     )
-
-
-def _backend_includes(context: Context, rows: tuple[Registration, ...]) -> tuple[str, ...]:
-    kinds = {row.kind for row in rows}
-    if context.backend is None or RegistrationKind.external not in kinds:
-        return ()
-    own = context.library.header(context.backend.header)
-    made = {RegistrationKind.from_functional, RegistrationKind.from_out} & kinds
-    return ("opgen/external_backend.h", own) if made else (own,)
 
 
 def _kernel_header(row: Registration) -> str:
@@ -418,16 +322,6 @@ def _kernel_header(row: Registration) -> str:
     assert group is not None
     has_kernel = kind is RegistrationKind.structured and row.kernel is not None
     return f"ops/{group.root_name}_{'native' if has_kernel else 'meta'}.h"
-
-
-class CompositeDefinition(Record, frozen=True):
-    """The definition of the kernel `name`, a member of a struct of its own."""
-
-    schema: str
-    name: str
-    returns: str
-    parameters: str
-    body: tuple[str, ...]
 
 
 def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
@@ -451,28 +345,25 @@ def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
         )
 
 
-def _kernel(context: Context, kernel: CompositeKernel) -> CompositeDefinition:
+def _kernel(context: Context, kernel: CompositeKernel) -> Item:
+    """Return the definition of a kernel, a member of a struct of its own."""
     signature = context.spell.spelled(_native(context, kernel))
-    return CompositeDefinition(
+    if kernel.function.func.kind() is SchemaKind.out:
+        body = _out(context, kernel)
+    elif kernel.source.func.is_mutable:
+        body = _functional(context, kernel)
+    else:
+        body = _view_copy(context, kernel)
+    return Item(
         schema=str(kernel.function.func),
         name=kernel.kernel.name,
-        returns=signature.returns,
-        parameters=signature.listed,
-        body=tuple(_body(context, kernel)),
+        signature=signature,
+        body=tuple(body),
     )
 
 
 def _native(context: Context, kernel: CompositeKernel) -> NativeSignature:
     return context.signatures.native(kernel.function, symint=kernel.kernel.supports_symint)
-
-
-def _body(context: Context, kernel: CompositeKernel) -> Iterator[str]:
-    if kernel.function.func.kind() is SchemaKind.out:
-        yield from _out(context, kernel)
-    elif kernel.source.func.is_mutable:
-        yield from _functional(context, kernel)
-    else:
-        yield from _view_copy(context, kernel)
 
 
 def _view_copy(context: Context, kernel: CompositeKernel) -> Iterator[str]:

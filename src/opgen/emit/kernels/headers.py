@@ -12,6 +12,7 @@ from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace
 from opgen.emit.common.base import (
     GeneratedFile,
+    Item,
     Record,
     blocks,
     cpp_string,
@@ -22,78 +23,26 @@ from opgen.emit.common.base import (
 )
 from opgen.emit.common.context import Context, type_headers
 from opgen.emit.common.kernel_set import (
-    KernelOverload,
+    AuthorKernel,
     MetaClass,
     StructuredKernel,
     UnstructuredKernel,
-    continued,
 )
-from opgen.emit.common.text import SpelledSignature
-from opgen.model.backend import BackendKernel, ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import ScalarType, UfuncInnerLoop, UfuncKey
 from opgen.model.registry import NativeFunctionsGroup
 
 
-class UfuncCase(Record, frozen=True):
-    """The element types that run one inner loop, and a lambda that calls it for one element.
-
-    Numbers among the arguments are converted once and captured.
-    """
-
-    name: str
-    types: str
-    captures: str
-    parameters: str
-    arguments: str
-
-
-class UfuncImpl(Record, frozen=True):
-    """The structured kernel that is made from the loops."""
-
-    name: str
-    struct: str
-    parameters: str
-    cases: tuple[UfuncCase, ...]
-
-    def definition(self, namespace: str) -> Iterator[str]:
-        """Yield the lines of the kernel: the loop of the first case that has the element type."""
-        yield f"  void {namespace}::{self.struct}::impl({self.parameters}) {{"
-        for case in self.cases:
-            loop = f"opgen::ufunc_loop<{case.types}>"
-            call = f"{namespace}::ufunc::opgen_{case.name}::{case.name}<T>({case.arguments})"
-            yield f"    if ({loop}(*this, [&]<class T>(::std::type_identity<T>) {{"
-            yield f"          return [{case.captures}]({case.parameters}) {{"
-            yield f"            return {call};"
-            yield "          };"
-            yield "        })) {"
-            yield "      return;"
-            yield "    }"
-        yield f'    opgen::ufunc_not_implemented(*this, "{self.name}");'
-        yield "  }"
-
-
 class Ufunc(Record, frozen=True):
-    """An inner loop that the author writes. `impl` is the kernel, at its first loop."""
+    """An inner loop that the author writes. `kernel` is the structured kernel that runs the loops, at its first one."""
 
     root: str
     namespace: str
     name: str
     parameters: str
     named_parameters: str
-    impl: UfuncImpl | None
-
-    @property
-    def macro_lines(self) -> tuple[str, ...]:
-        """The `#define` of the text that OPGEN_UFUNC stands for, before `::name(parameters) { body }`."""
-        kernel = () if self.impl is None else self.impl.definition(self.namespace)
-        return continued(
-            f"#define OPGEN_NativeFunctions_h_UFUNC_{self.name}",
-            *kernel,
-            "  template <class T>",
-            f"  T {self.namespace}::ufunc::opgen_{self.name}",
-        )
+    kernel: Item | None
 
 
 # The keys of loops for the CPU. For an element type, an earlier one overrides a later one.
@@ -114,7 +63,7 @@ def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[Ufunc]:
     assert kernel is not None
     arguments = group.functional.func.arguments.flat_non_out
     by_name = group_by(_cpu_loops(group, context.target.cpp.element_types), lambda pair: pair[1])
-    impl: UfuncImpl | None = UfuncImpl(
+    impl: Item | None = Item(
         name=kernel.name,
         struct=f"structured_{kernel.name}",
         parameters=_impl_parameters(group, context),
@@ -130,7 +79,7 @@ def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[Ufunc]:
             name=name,
             parameters=", ".join("T" for _ in arguments),
             named_parameters=", ".join(f"T {a.name}" for a in arguments),
-            impl=impl,
+            kernel=impl,
         )
         impl = None
 
@@ -166,23 +115,20 @@ def _cpu_loops(
 
 def _case(
     name: str, dtypes: Sequence[ScalarType], arguments: Sequence[Argument], context: Context
-) -> UfuncCase:
+) -> Item:
+    """Return the element types that run one inner loop, and a lambda that calls it for one element.
+
+    Numbers among the arguments are converted once and captured.
+    """
     tensors = [a for a in arguments if a.type.is_tensor_like()]
     numbers = [a for a in arguments if not a.type.is_tensor_like()]
-    return UfuncCase(
+    return Item(
         name=name,
         types=", ".join(context.target.cpp.element_types[str(d)] for d in dtypes),
         captures=", ".join(f"opgen_{a.name} = {a.name}.to<T>()" for a in numbers),
         parameters=", ".join(f"T opgen_{a.name}" for a in tensors),
         arguments=", ".join(f"opgen_{a.name}" for a in arguments),
     )
-
-
-class NativeBlock(Record, frozen=True):
-    namespace: str
-    structured: tuple[StructuredKernel, ...]
-    items: tuple[UnstructuredKernel, ...]
-    ufuncs: tuple[Ufunc, ...]
 
 
 def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
@@ -195,22 +141,28 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
     dtypes = ["SelectedDtypes.h"] if context.selects_dtypes else []
     for root in _native_roots(context):
         own_meta = [f"ops/{root}_meta.h"] if root in metas else []
+        classes, structs = structured.get(root, ()), declared.get(root, ())
+        loops = ufuncs.get(root, ())
         yield generated(
             path=f"include/{context.library.name}/ops/{root}_native.h",
             template="ops/root_native.h.j2",
             root=root,
-            purpose=_purpose(
-                root, structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])
-            ),
+            purpose=_purpose(root, classes, structs, loops),
             includes=sorted_includes(
                 context.tensor_header,
                 "opgen/operator.h",
                 *map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())]),
-                *(k.meta_header for k in structured.get(root, []) if k.meta_header),
+                *(k.meta_header for k in classes if k.meta_header),
                 *type_headers(context, context.functions_by_root.get(root, ())),
             ),
-            blocks=_native_blocks(
-                structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])
+            blocks=tuple(
+                Item(
+                    namespace=namespace,
+                    structured=tuple(k for k in classes if k.namespace == namespace),
+                    items=tuple(k for k in structs if k.namespace == namespace),
+                    ufuncs=tuple(loop for loop in loops if loop.namespace == namespace),
+                )
+                for namespace in unique(k.namespace for k in (*classes, *structs, *loops))
             ),
         )
 
@@ -225,10 +177,9 @@ def build_meta_headers(context: Context) -> Iterator[GeneratedFile]:
             includes=sorted_includes(
                 context.tensor_header,
                 "opgen/structured.h",
-                *(header for m in metas for header in _base_headers(context, m)),
-                *(f'"{header}"' for m in metas for header in _author_headers(context, m)),
+                *(header for m in metas for header in _base_header(context, m)),
             ),
-            macros=_in_words(meta.to_write.partition("(")[0] for meta in metas),
+            macros=_in_words(meta.macro for meta in metas),
             blocks=blocks((meta.namespace, meta) for meta in metas),
         )
 
@@ -240,20 +191,18 @@ def _purpose(
     ufuncs: Sequence[Ufunc],
 ) -> str:
     """Return `the kernels of add; define them with OPGEN_IMPL_FUNC and OPGEN_KERNEL`."""
-    looped = {ufunc.impl.struct for ufunc in ufuncs if ufunc.impl is not None}
-    macros = [
-        "OPGEN_IMPL_FUNC" for k in structured if k.struct not in looped and not k.is_installed
-    ]
-    macros += [kernel.macro(call).partition("(")[0] for kernel in kernels for call in kernel.calls]
-    macros += ["OPGEN_UFUNC" for _ in ufuncs]
-    words = _in_words(macros)
+    looped = {ufunc.kernel.struct for ufunc in ufuncs if ufunc.kernel is not None}
+    written = [k for k in structured if k.struct not in looped and not k.is_installed]
+    macros = [k.macro for k in (*written, *(call for k in kernels for call in k.calls))]
+    words = _in_words([*macros, *("OPGEN_UFUNC" for _ in ufuncs)])
     return (
         f"the kernels of {root}; define them with {words}" if words else f"{root} needs no kernel"
     )
 
 
 def _in_words(macros: Iterable[str]) -> str:
-    *first, last = tuple(unique(macros)) or ("",)
+    """Return the names of macros, each once: `OPGEN_KERNEL and OPGEN_UFUNC`."""
+    *first, last = tuple(unique(macro.partition("(")[0] for macro in macros)) or ("",)
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -271,16 +220,13 @@ def meta_roots(context: Context) -> tuple[str, ...]:
     return tuple(sorted({group.root_name for group in context.registry.structured_groups()}))
 
 
-def _base_headers(context: Context, meta: MetaClass) -> tuple[str, ...]:
-    header = context.target.cpp.base_headers.get(meta.base)
-    return () if header is None else (header,)
-
-
-def _author_headers(context: Context, meta: MetaClass) -> tuple[str, ...]:
-    target = context.target
-    if meta.base == target.cpp.meta_base or meta.base in target.cpp.base_headers:
-        return ()
-    return (target.cpp.author_header.format(meta.base),)
+def _base_header(context: Context, meta: MetaClass) -> Iterator[str]:
+    """Yield the header that declares the base of a meta class, unless every kernel includes it."""
+    cpp = context.target.cpp
+    if meta.base in cpp.base_headers:
+        yield cpp.base_headers[meta.base]
+    elif meta.base != cpp.meta_base:
+        yield f'"{cpp.author_header.format(meta.base)}"'
 
 
 def _shared_headers(context: Context) -> dict[str, list[str]]:
@@ -294,37 +240,6 @@ def _shared_headers(context: Context) -> dict[str, list[str]]:
     return {root: sorted({header for _, header in found}) for root, found in grouped.items()}
 
 
-def _native_blocks(
-    structured: Iterable[StructuredKernel],
-    kernels: Iterable[UnstructuredKernel],
-    ufuncs: Iterable[Ufunc],
-) -> tuple[NativeBlock, ...]:
-    classes = group_by(structured, lambda kernel: kernel.namespace)
-    structs = group_by(kernels, lambda kernel: kernel.namespace)
-    loops = group_by(ufuncs, lambda ufunc: ufunc.namespace)
-    return tuple(
-        NativeBlock(
-            namespace,
-            tuple(classes.get(namespace, ())),
-            tuple(structs.get(namespace, ())),
-            tuple(loops.get(namespace, ())),
-        )
-        for namespace in unique([*classes, *structs, *loops])
-    )
-
-
-class SelectedTag(Record, frozen=True):
-    """The element types of the dispatch macros with the name `tag`."""
-
-    tag: str
-    dtypes: tuple[str, ...]
-
-    @property
-    def condition(self) -> str:
-        """`dtype == opgen::ScalarType::Float || ...`."""
-        return " || ".join(f"dtype == opgen::ScalarType::{dtype}" for dtype in self.dtypes)
-
-
 def build_selected_dtypes(context: Context) -> Iterator[GeneratedFile]:
     """Yield the header, if element types are selected."""
     if not context.selects_dtypes:
@@ -332,7 +247,7 @@ def build_selected_dtypes(context: Context) -> Iterator[GeneratedFile]:
     assert context.selection is not None
     known = context.target.cpp.element_types
     tags = tuple(
-        SelectedTag(cpp_string(tag), kept)
+        (cpp_string(tag), " || ".join(f"dtype == opgen::ScalarType::{dtype}" for dtype in kept))
         for tag, dtypes in sorted(context.selection.selector.kernel_metadata.items())
         if (kept := tuple(dtype for dtype in dtypes if dtype in known))
     )
@@ -341,7 +256,7 @@ def build_selected_dtypes(context: Context) -> Iterator[GeneratedFile]:
         template="SelectedDtypes.h.j2",
         library=context.library.name,
         tags=tags,
-        condition=" || ".join(f'is_selected("{tag.tag}", dtype)' for tag in tags) or "false",
+        condition=" || ".join(f'is_selected("{tag}", dtype)' for tag, _ in tags) or "false",
     )
 
 
@@ -350,7 +265,18 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
     backend = context.backend
     if backend is None:
         return
-    yield _header(context, backend)
+    members = sorted(backend_members(context), key=lambda m: (m.name, m.signature.types))
+    yield generated(
+        path=f"include/{context.library.name}/{backend.header}",
+        template="BackendNativeFunctions.h.j2",
+        includes=sorted_includes(context.tensor_header, "opgen/operator.h"),
+        abi=context.target.plan.runtime_abi,
+        name=backend.header,
+        key=backend.forward.key.name,
+        namespace=backend.cpp_namespace,
+        class_name=backend.class_name,
+        members=tuple(members),
+    )
     if backend.cpu_fallback and context.target.installed is not None:
         name = f"Register{backend.forward.key.name}Fallback.cpp"
         yield generated(
@@ -362,47 +288,32 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
         )
 
 
-def _header(context: Context, backend: ExternalBackend) -> GeneratedFile:
-    """Return the backend's class, members sorted by name and types."""
-    members = sorted(backend_members(context), key=lambda m: (m.name, m.signature.types))
-    return generated(
-        path=f"include/{context.library.name}/{backend.header}",
-        template="BackendNativeFunctions.h.j2",
-        includes=sorted_includes(context.tensor_header, "opgen/operator.h"),
-        abi=context.target.plan.runtime_abi,
-        name=backend.header,
-        key=backend.forward.key.name,
-        namespace=backend.cpp_namespace,
-        class_name=backend.class_name,
-        members=tuple(members),
-    )
-
-
-def backend_members(context: Context) -> tuple[KernelOverload, ...]:
-    """Return the kernels to be written for the backend, in the order of the registry; none without a backend.
+def backend_members(context: Context) -> Iterator[AuthorKernel]:
+    """Yield the kernels to be written for the backend, in the order of the registry; none without a backend.
 
     Operators whose kernels have one name and the same C++ parameter types share a kernel.
     """
-    if context.backend is None:
-        return ()
-    kernels = ((index.key, kernel) for index in context.backend.indices for kernel in index.kernels)
-    by_overload = group_by(kernels, lambda pair: (pair[1].name, _signature(context, pair[1]).types))
-    return tuple(_member(context, uses) for uses in by_overload.values())
-
-
-def _signature(context: Context, kernel: BackendKernel) -> SpelledSignature:
-    signature = context.signatures.dispatcher(kernel.function, symint=kernel.symint)
-    return context.spell.spelled(signature)
-
-
-def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> KernelOverload:
-    key, kernel = uses[0]
-    return KernelOverload(
-        name=kernel.name,
-        schema=str(kernel.function.func),
-        operator=kernel.function.full_name,
-        root=kernel.function.root_name,
-        key=key,
-        signature=_signature(context, kernel),
-        kept=any(context.keeps(kernel.function) for _, kernel in uses),
-    )
+    backend = context.backend
+    if backend is None:
+        return
+    uses = [
+        (kernel, index.key, context.spell.spelled(signature))
+        for index in backend.indices
+        for kernel in index.kernels
+        for signature in [context.signatures.dispatcher(kernel.function, symint=kernel.symint)]
+    ]
+    for some in group_by(uses, lambda use: (use[0].name, use[2].types)).values():
+        kernel, key, signature = some[0]
+        function = f"{backend.class_name}::{kernel.name}"
+        yield AuthorKernel(
+            f=kernel.function,
+            key=key,
+            namespace=backend.cpp_namespace,
+            name=kernel.name,
+            function=function,
+            macro=f"{signature.returns} {function}",
+            signature=signature,
+            header=backend.header,
+            kept=any(context.keeps(kernel.function) for kernel, *_ in some),
+            within=backend.cpp_namespace,
+        )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from keyword import iskeyword
 from textwrap import indent
 
-from opgen.emit.common.base import GeneratedFile, Record, copied_modules, generated, group_by
+from opgen.emit.common.base import GeneratedFile, copied_modules, generated, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.cpp.operators import is_hidden
 from opgen.model.native_function import EffectType, KernelSource, NativeFunction
@@ -23,31 +23,6 @@ _WORD = re.compile(r"\b_\w+")
 _CLASS = "_Op_"
 # Attributes that every operator of torch.ops has, so an overload of that name is not one.
 _ATTRIBUTES = frozenset({"op", "op_overloads", "overloads"})
-
-
-class FakeFunction(Record, frozen=True):
-    """An overload under torch.ops, and the function that declares its parameters and return type."""
-
-    overload: str
-    parameters: str
-    returns: str
-
-
-class PythonRow(Record, frozen=True):
-    """A row of a dispatch table whose kernel the package's Python code registers."""
-
-    operator: str
-    key: str
-
-
-class DescribedObject(Record, frozen=True):
-    """An operator of torch.ops or one of its overloads, and a function with its signature and documentation.
-
-    `path` are the arguments of the decorator: `"plus", "default"`.
-    """
-
-    path: str
-    function: str
 
 
 def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
@@ -66,14 +41,14 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
         others=tuple(one for one in namespaces if one != namespace),
         names=tuple(functions),
         registers=FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds,
-        fakes=tuple(_fake(f) for f in kept if f.fake is not None),
+        fakes=tuple((_overload(f), ", ".join(_names_in_fake(f)), f.fake) for f in kept if f.fake),
         ordered=tuple(
             _overload(with_words(f) if is_hidden(context, f) else f)
             for f in kept
             if f.effects is EffectType.ordered
         ),
         python_rows=tuple(
-            PythonRow(f.full_name, key.name)
+            (f.full_name, key.name)
             for f in kept
             for key, kernel in f.dispatch
             if kernel.source is KernelSource.python
@@ -88,16 +63,11 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
     yield generated(f"{folder}/py.typed", "py.typed.j2", title="", parts=())
 
 
-def _fake(f: NativeFunction) -> FakeFunction:
-    assert f.fake is not None
+def _names_in_fake(f: NativeFunction) -> Sequence[str]:
+    """Return the parameters of a fake kernel."""
     # Attributes of torch.ops may have any name, parameters may not.
     arguments = [a.name for a in f.func.arguments.flat_all if not iskeyword(a.name)]
-    given = [n for n in EXTRA_NAMES if n not in arguments]
-    return FakeFunction(
-        overload=_overload(f),
-        parameters=", ".join((*given, *arguments)),
-        returns=f.fake,
-    )
+    return [*(n for n in EXTRA_NAMES if n not in arguments), *arguments]
 
 
 def _overload(f: NativeFunction) -> str:
@@ -117,23 +87,23 @@ def _signatures(
 ) -> GeneratedFile:
     """Build _signatures.py, from which `inspect` and `help()` know the operators."""
     words = _words(context)
-    objects = []
+    # The arguments of the decorator, `"plus", "default"`, and a function with the signature and documentation.
+    objects: list[tuple[str, str]] = []
     for name, found in functions.items():
         calls = [(f, operator_call(f, words)) for f in found]
         merged = merged_call([call for _, call in calls]).declaration(_help(calls), "_")
-        objects.append(DescribedObject(f'"{name}"', merged.rstrip("\n")))
+        objects.append((f'"{name}"', merged.rstrip("\n")))
         for f, call in calls:
             overload = _overload_name(f)
             if overload is not None:
                 text = call.declaration(_help([(f, call)]), "_").rstrip("\n")
-                objects.append(DescribedObject(f'"{name}", "{overload}"', text))
-    imports = tuple(_imports(words, [one.function for one in objects]))
+                objects.append((f'"{name}", "{overload}"', text))
     return generated(
         f"python/{library}/_signatures.py",
         "signatures.py.j2",
         library=library,
         namespace=namespace,
-        imports=imports,
+        imports=tuple(_imports(words, [function for _, function in objects])),
         objects=tuple(objects),
     )
 

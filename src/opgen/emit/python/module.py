@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opgen.cpp.names import operator_struct_name, parameter_name
-from opgen.emit.common.base import GeneratedFile, Record, cpp_string, generated, sharded
+from opgen.emit.common.base import GeneratedFile, Item, cpp_string, generated, sharded
 from opgen.emit.common.context import MODULE_SOURCE, Context
 from opgen.emit.common.text import operator_struct
+from opgen.emit.cpp.operators import operator_headers
 from opgen.emit.python.calls import (
     PythonCalls,
     build_parts,
@@ -34,56 +35,6 @@ from opgen.python.signatures import (
     PythonOutArgument,
     PythonOverload,
 )
-
-
-class ArgumentRow(Record, frozen=True):
-    """`initializers` are the members that differ from their defaults: `.flags = kOptional`, `.value = none()`."""
-
-    name: str
-    type: str
-    initializers: tuple[str, ...]
-
-    @property
-    def members(self) -> str:
-        return ", ".join(
-            (f'.name = "{self.name}"', f".type = Type::{self.type}", *self.initializers)
-        )
-
-
-class OverloadRow(Record, frozen=True):
-    """`self_index` and `out_index` are -1 if there is none; other absent values are `nullptr`."""
-
-    identifier: str
-    signature: str
-    facts: tuple[str, ...]
-    doc: tuple[str, ...]
-    result: str
-    arguments: tuple[ArgumentRow, ...]
-    rows: str
-    count: int
-    positional: int
-    self_index: int
-    out_index: int
-    returns: str
-    base: str
-    with_out: str
-
-
-class FunctionRow(Record, frozen=True):
-    name: str
-    identifier: str
-    module: str
-    method: str
-    overloads: tuple[str, ...]
-
-
-class PythonTables(Record, frozen=True):
-    """Functions, with everything that their rows refer to. `name` is the name of the array of functions."""
-
-    name: str
-    includes: tuple[str, ...]
-    overloads: tuple[OverloadRow, ...]
-    functions: tuple[FunctionRow, ...]
 
 
 def build_python(context: Context) -> Iterator[GeneratedFile]:
@@ -145,22 +96,17 @@ def _tables(
     docs: PythonDocs,
     name: str,
     functions: Sequence[PythonFunction],
-) -> PythonTables:
-    overloads = {
-        _identifier(o): _overload_row(context, calls, docs, o)
-        for one in functions
-        for o in one.overloads
-    }
-    return PythonTables(
+) -> Item:
+    """Return functions, with everything that their rows refer to. `name` is the name of the array of functions."""
+    overloads = {_identifier(o): o for one in functions for o in one.overloads}
+    return Item(
         name=name,
-        includes=tuple(
-            sorted(
-                context.library.header(f"ops/{root}_ops.h")
-                for root in {o.base.root_name for one in functions for o in one.overloads}
-            )
+        includes=operator_headers(context, (o.base for o in overloads.values())),
+        overloads=tuple(
+            _overload_row(context, calls, docs, overloads[identifier])
+            for identifier in sorted(overloads)
         ),
-        overloads=tuple(overloads[identifier] for identifier in sorted(overloads)),
-        functions=tuple(_function_row(one) for one in functions),
+        functions=tuple(map(_function_row, functions)),
     )
 
 
@@ -180,35 +126,35 @@ def _identifier(overload: PythonOverload) -> str:
     return f"{f.namespace}_{operator_struct_name(f.func)}"
 
 
-def _function_row(function: PythonFunction) -> FunctionRow:
+def _function_row(function: PythonFunction) -> Item:
     form = "method" if function.method else "function"
-    return FunctionRow(
+    words = (function.namespace, function.module, function.name, form)
+    return Item(
         name=function.name,
-        identifier="_".join(
-            filter(None, (function.namespace, function.module, function.name, form))
-        ),
+        identifier="_".join(filter(None, words)),
         module=function.module or "",
         method=str(function.method).lower(),
-        overloads=tuple(_identifier(o) for o in function.overloads),
+        overloads=tuple(map(_identifier, function.overloads)),
     )
 
 
 def _overload_row(
     context: Context, calls: PythonCalls, docs: PythonDocs, o: PythonOverload
-) -> OverloadRow:
+) -> Item:
+    """Return an overload. Its indices are -1 if there is no such argument; other absent values are `nullptr`."""
     called = calls.signature(o, method=False)
     arguments = called.arguments()
     names = [a.name for a in arguments]
     slots = _slots(arguments)
     out = called.output_args
-    result = calls.result_class(o)
-    return OverloadRow(
+    result, doc = calls.result_class(o), documentation(o)
+    return Item(
         identifier=_identifier(o),
         signature=cpp_string(called.signature_str_help(calls.spellings)),
-        facts=tuple(cpp_string(line) for line in docs.lines(o)),
-        doc=tuple(cpp_string(line) for line in _lines(documentation(o))),
+        facts=tuple(map(cpp_string, docs.lines(o))),
+        doc=() if doc is None else tuple(map(cpp_string, doc.split("\n"))),
         result=f'"{result.name}"' if result else "nullptr",
-        arguments=tuple(_argument_row(context, o.base, a) for a in arguments),
+        arguments=tuple(", ".join(_argument(context, o.base, a)) for a in arguments),
         rows=f"opgen_{_identifier(o)}_arguments" if arguments else "nullptr",
         count=len(arguments),
         positional=len(called.input_args),
@@ -220,33 +166,28 @@ def _overload_row(
     )
 
 
-def _lines(text: str | None) -> list[str]:
-    return [] if text is None else text.split("\n")
-
-
-def _argument_row(context: Context, f: NativeFunction, a: PythonArgument) -> ArgumentRow:
-    type = a.type
-    optional = isinstance(type, OptionalType)
+def _argument(context: Context, f: NativeFunction, a: PythonArgument) -> Iterator[str]:
+    """Yield the initializers of an argument: `.flags = kOptional`, `.value = none()`."""
+    is_out = isinstance(a, PythonOutArgument)
     several = isinstance(a, PythonOutArgument) and len(a.outputs) > 1
-    kind = "Outs" if several else parser_kind(type)
+    kind = "Outs" if several else parser_kind(a.type)
     assert kind is not None, a.name
-    optional = optional or isinstance(a, PythonOutArgument) or is_empty_list(a)
+    optional = isinstance(a.type, OptionalType) or is_out or is_empty_list(a)
     flags = ["kOptional"] if optional else []
     flags += ["kNumbers"] if takes_numbers(f, a) else []
     flags += ["kRequiresGrad"] if a.name == REQUIRES_GRAD else []
     if a is selected_by(f):
         flags.append("kIsTrue" if a.default is None else "kIsFalse")
-    bare = type.elem if isinstance(type, OptionalType) else type
+    bare = a.type.elem if isinstance(a.type, OptionalType) else a.type
     size = bare.size or 0 if isinstance(bare, ListType) else 0
+    yield f'.name = "{"input" if a.name == "self" and bare == TENSOR else a.name}"'
+    yield f".type = Type::{kind}"
+    if flags:
+        yield f".flags = {' | '.join(flags)}"
+    if size:
+        yield f".size = {size}"
     default = "required()" if a.default is None else _default(context, a.default, kind, size)
-    members = [f".flags = {' | '.join(flags)}"] if flags else []
-    members += [f".size = {size}"] if size else []
-    members.append(f".value = {default}")
-    return ArgumentRow(
-        name="input" if a.name == "self" and bare == TENSOR else a.name,
-        type=kind,
-        initializers=tuple(members),
-    )
+    yield f".value = {default}"
 
 
 def _default(context: Context, default: str, kind: str, size: int) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property
 from keyword import iskeyword
 from textwrap import indent
 
-from opgen.emit.common.base import GeneratedFile, Record, generated, group_by
+from opgen.emit.common.base import GeneratedFile, generated, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.python.calls import PythonCalls, free_exports, parts_of
 from opgen.model.dispatch_key import DispatchKey
@@ -220,11 +220,6 @@ _USED = re.compile(r"(?<=-> )[A-Za-z_]\w*|\b[A-Za-z_]\w*\b(?![:(])")
 _INDENT = "    "
 
 
-class ResultType(Record, frozen=True):
-    name: str
-    names: str
-
-
 def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]:
     """Build python/<library>: __init__.pyi, a stub for each submodule, the named tuples, py.typed."""
     name = context.library.name
@@ -238,7 +233,15 @@ def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[Generat
         )
     if calls.result_classes():
         modules.append(_RETURN_TYPES)
-        yield _return_types(name, calls)
+        yield generated(
+            f"python/{name}/{_RETURN_TYPES}.py",
+            "return_types.py.j2",
+            library=name,
+            classes=tuple(
+                (one.name, " ".join(name for name, _ in one.fields))
+                for one in calls.result_classes()
+            ),
+        )
         classes = tuple(_result_classes(calls))
         title = f"The named tuples that library {name} returns."
         yield _stub(name, _RETURN_TYPES, title, _with_imports(classes_of, classes))
@@ -255,19 +258,6 @@ def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[Generat
 def _stub(library: str, module: str, title: str, parts: Iterable[str]) -> GeneratedFile:
     return generated(
         f"python/{library}/{module}.pyi", "stub.pyi.j2", title=title, parts=tuple(parts)
-    )
-
-
-def _return_types(library: str, calls: PythonCalls) -> GeneratedFile:
-    classes = tuple(
-        ResultType(one.name, " ".join(name for name, _ in one.fields))
-        for one in calls.result_classes()
-    )
-    return generated(
-        f"python/{library}/{_RETURN_TYPES}.py",
-        "return_types.py.j2",
-        library=library,
-        classes=classes,
     )
 
 
@@ -290,12 +280,7 @@ def _package(calls: PythonCalls, modules: list[str], functions: Sequence[str]) -
         if one.name == _TENSOR:
             parts += _tensor(one, calls)
         elif one.name not in taken:
-            ends_in_blank_line = bool(parts) and parts[-1].endswith("\n")
-            text = one.text.removeprefix("\n") if ends_in_blank_line else one.text
-            parts += [text, *(member.text for member in one.members)]
-    first = functions[0] if functions else "\n"
-    if parts[-1].endswith('"""') and not first.startswith("\n"):
-        parts.append("")  # Black separates a documented function from the next one.
+            parts += [one.text, *(member.text for member in one.members)]
     parts += functions
     yield from _imports(_used(parts))
     own_parts = parts_of(calls)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from opgen.autograd.kernels import AVAILABLE, GradientCoverage, GradientKind
-from opgen.emit.common.base import GeneratedFile, Record, generated, group_by
+from opgen.emit.common.base import GeneratedFile, Item, Record, generated, group_by
 from opgen.resolve.computed_table import OWN, Coverage
 
 # The width of the text of a kind.
@@ -28,48 +28,20 @@ class CoveredOperator(Record, frozen=True):
     gradient: GradientCoverage | None = None
 
 
-class Count(Record, frozen=True):
-    """The number of operators of one kind.
-
-    `gradients` says how many of those that are differentiable have a gradient; empty if that is unknown.
-    """
-
-    kind: str
-    label: str
-    count: int
-    padded: str
-    gradients: str
-
-
-class ShownOperator(Record, frozen=True):
-    """An operator on the page of HTML. `lacks` are the names of operators that its formulas call."""
-
-    name: str
-    calls: str
-    kind: str
-    label: str
-    mark: str
-    lacks: tuple[str, ...]
-
-
-class OperatorList(Record, frozen=True):
-    label: str
-    names: tuple[str, ...]
-
-
 def build_coverage(
     backend: str, against: str, operators: Sequence[CoveredOperator], template: str
 ) -> GeneratedFile:
     """Return the contents of the text and of the page. Operators are grouped by kind and sorted by name."""
-    ordered, title = _ordered(operators), _title(backend, against, operators)
+    kinds, title = list(Coverage), _title(backend, against, operators)
+    ordered = sorted(operators, key=lambda o: (kinds.index(o.coverage), o.name))
     return generated(
         path="",
         template=template,
         title=title,
         title_as_html=html.escape(title),
         heading=_heading(operators),
-        counts=_counts(operators),
-        todo=(*_operators_to_do(ordered), *_gradients_to_do(ordered)),
+        counts=tuple(_counts(operators)),
+        todo=tuple((label, names) for label, names in _to_do(ordered) if names),
         operators=tuple(map(_shown, ordered)),
     )
 
@@ -112,27 +84,19 @@ def _gradients(operators: Sequence[CoveredOperator]) -> str:
     return f"{sum(kind in AVAILABLE for kind in differentiable)} of {len(differentiable)}"
 
 
-def _operators_to_do(ordered: Sequence[CoveredOperator]) -> Iterator[OperatorList]:
-    for kind in (Coverage.fallback, Coverage.missing):
-        names = tuple(_with_calls(o) for o in ordered if o.coverage is kind)
-        if names:
-            yield OperatorList(kind.value, names)
-
-
-def _gradients_to_do(ordered: Sequence[CoveredOperator]) -> Iterator[OperatorList]:
-    lacking = [o for o in ordered if o.gradient is not None and o.gradient.lacks]
-    if lacking:
-        names = (f"{o.name}: {', '.join(o.gradient.lacks)}" for o in lacking if o.gradient)
-        yield OperatorList("gradients whose formulas call a missing operator", tuple(names))
-    missing = (o for o in ordered if o.gradient and o.gradient.kind is GradientKind.missing)
-    names_of_missing = tuple(map(_with_calls, missing))
-    if names_of_missing:
-        yield OperatorList("gradients without a formula", names_of_missing)
-
-
-def _ordered(operators: Iterable[CoveredOperator]) -> list[CoveredOperator]:
-    kinds = list(Coverage)
-    return sorted(operators, key=lambda o: (kinds.index(o.coverage), o.name))
+def _to_do(ordered: Sequence[CoveredOperator]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what lacks a kernel or a gradient, and the operators of which that is so."""
+    gradients = [(o, o.gradient) for o in ordered if o.gradient is not None]
+    yield from (
+        (kind.value, tuple(_with_calls(o) for o in ordered if o.coverage is kind))
+        for kind in (Coverage.fallback, Coverage.missing)
+    )
+    yield (
+        "gradients whose formulas call a missing operator",
+        tuple(f"{o.name}: {', '.join(found.lacks)}" for o, found in gradients if found.lacks),
+    )
+    missing = (o for o, found in gradients if found.kind is GradientKind.missing)
+    yield "gradients without a formula", tuple(map(_with_calls, missing))
 
 
 def _title(backend: str, against: str, operators: Sequence[CoveredOperator]) -> str:
@@ -145,39 +109,35 @@ def _title(backend: str, against: str, operators: Sequence[CoveredOperator]) -> 
     return f"{title}, {of_own} of {calls} calls"
 
 
-def _counts(operators: Sequence[CoveredOperator]) -> tuple[Count, ...]:
+def _counts(operators: Sequence[CoveredOperator]) -> Iterator[Item]:
+    """Yield the number of operators of each kind, and how many of those that are differentiable have a gradient."""
     by_kind = group_by(operators, lambda o: o.coverage)
     digits = len(str(len(operators)))
-    found = []
     for kind in Coverage:
         count, gradients = len(by_kind.get(kind, ())), _gradients(by_kind.get(kind, ()))
         padded = f"{count:{digits}}  {kind.value:{_LABEL}}  {gradients}".rstrip()
-        found.append(Count(kind.name, kind.value, count, padded, gradients))
-    return tuple(found)
+        yield Item(
+            kind=kind.name, label=kind.value, count=count, padded=padded, gradients=gradients
+        )
 
 
-def _shown(operator: CoveredOperator) -> ShownOperator:
-    gradient = operator.gradient
-    if gradient is None or gradient.kind is GradientKind.none:
-        mark = ""
-    else:
-        mark = _HAS_GRADIENT if gradient.kind in AVAILABLE else _LACKS_GRADIENT
-    return ShownOperator(
+def _shown(operator: CoveredOperator) -> Item:
+    """Return an operator on the page of HTML. `lacks` are the names of operators that its formulas call."""
+    label, mark, found = operator.coverage.value, "", operator.gradient
+    lacks: tuple[str, ...] = ()
+    if found is not None:
+        lacks = found.lacks
+        label += f"; gradient: {found.kind.value}" + (f" ({', '.join(lacks)})" if lacks else "")
+        if found.kind is not GradientKind.none:
+            mark = _HAS_GRADIENT if found.kind in AVAILABLE else _LACKS_GRADIENT
+    return Item(
         name=operator.name,
         calls=_with_calls(operator).removeprefix(operator.name),
         kind=operator.coverage.name,
-        label=_label(operator),
+        label=label,
         mark=mark,
-        lacks=() if gradient is None else gradient.lacks,
+        lacks=lacks,
     )
-
-
-def _label(operator: CoveredOperator) -> str:
-    label, found = operator.coverage.value, operator.gradient
-    if found is None:
-        return label
-    lacks = f" ({', '.join(found.lacks)})" if found.lacks else ""
-    return f"{label}; gradient: {found.kind.value}{lacks}"
 
 
 def _with_calls(operator: CoveredOperator) -> str:

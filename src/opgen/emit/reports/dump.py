@@ -23,11 +23,11 @@ from opgen.autograd.derivative import (
 )
 from opgen.autograd.kernels import autograd_kernel, differentiable_outputs, inplace_or_view_kernel
 from opgen.cpp import signatures
+from opgen.cpp.cpp_types import NoCppType, TypeSpelling, spell
 from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
 from opgen.cpp.signatures import Signatures, parameters
-from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
-from opgen.emit.common.base import GeneratedFile
+from opgen.emit.common.base import GeneratedFile, Item
 from opgen.emit.common.callables import structured_class
 from opgen.emit.common.context import Context, Library
 from opgen.emit.tree import build_files
@@ -38,7 +38,6 @@ from opgen.model.function_schema import OperatorName
 from opgen.model.native_function import Kernel, KernelSource, NativeFunction, Precompute, Variant
 from opgen.model.registry import (
     NativeFunctionsViewGroup,
-    OutlessGroup,
     Registry,
     StructuredGroup,
     structured_rows,
@@ -177,18 +176,15 @@ def signature_rows(
     registry: Registry, target: Target, functions: Iterable[NativeFunction]
 ) -> list[Row]:
     """Return all fields of each function, in the order given."""
-    groups: dict[str, Row] = {}
+    classes: dict[str, Row] = {}
     rows = []
     for f in functions:
         group = registry.structured_group_of(f)
+        name = "" if group is None else group.functional.full_name
+        if name not in classes:
+            classes[name] = structured_row(group, target)
         row = model_row(f) | registry_row(registry, f) | cpp_row(f, target.cpp.spelling)
-        if group is None:
-            rows.append(row | _NOT_STRUCTURED)
-            continue
-        name = group.functional.full_name
-        if name not in groups:
-            groups[name] = structured_row(group, target)
-        rows.append(row | groups[name])
+        rows.append(row | classes[name])
     return rows
 
 
@@ -297,111 +293,91 @@ def registry_row(registry: Registry, f: NativeFunction) -> Row:
 
 
 def _members(group: StructuredGroup) -> Row:
-    if isinstance(group, OutlessGroup):
-        out, mutable = None, None
-    else:
-        out, mutable = group.out, group.mutable
-    return {
-        "functional": group.functional.full_name,
-        "out": None if out is None else out.full_name,
-        "inplace": None if group.inplace is None else group.inplace.full_name,
-        "mutable": None if mutable is None else mutable.full_name,
+    found = {
+        role: getattr(group, role, None) for role in ("functional", "out", "inplace", "mutable")
     }
+    return {role: None if f is None else f.full_name for role, f in found.items()}
 
 
 def _view_role(group: NativeFunctionsViewGroup, f: NativeFunction) -> Row:
-    roles = {"view": group.view, "view_copy": group.view_copy, "view_inplace": group.view_inplace}
-    return {
-        "view": group.view.full_name,
-        "role": next(role for role, member in roles.items() if member is f),
-        "composite": group.composite,
-    }
+    roles = ("view", "view_copy", "view_inplace")
+    role = next(role for role in roles if getattr(group, role) is f)
+    return {"view": group.view.full_name, "role": role, "composite": group.composite}
 
 
 def cpp_row(f: NativeFunction, spelling: TypeSpelling) -> Row:
     """Return every C++ signature of `f`."""
-    method = Variant.method in f.variants
+    made = Signatures()
+
+    def dispatcher(*, symint: bool) -> Json:
+        return _guarded(lambda: made.dispatcher(f, symint=symint).decl(spelling))
+
+    def native(*, symint: bool, name: str | None = None) -> Json:
+        return _guarded(lambda: made.native(f, symint=symint).decl(spelling, name=name))
+
+    def cpp(*, method: bool) -> Row:
+        found = {
+            (s.faithful, s.symint): _guarded(partial(s.decl, spelling))
+            for s in made.cpp(f, method=method)
+        }
+        return {
+            "plain": found[False, False],
+            "faithful": found.get((True, False)),
+            "symint": found.get((False, True)),
+            "symint_faithful": found.get((True, True)),
+        }
+
+    is_method = Variant.method in f.variants
     return {
-        "cpp": _guarded(lambda: _cpp_signatures(f, spelling, method=False)),
-        "cpp_method": (
-            _guarded(lambda: _cpp_signatures(f, spelling, method=True)) if method else None
-        ),
-        "dispatcher": _dispatcher(f, spelling, symint=True),
-        "dispatcher_no_symint": _dispatcher(f, spelling, symint=False),
-        "native": _native(f, spelling, symint=False),
-        "native_symint": _native(f, spelling, symint=True),
+        "cpp": _guarded(lambda: cpp(method=False)),
+        "cpp_method": _guarded(lambda: cpp(method=True)) if is_method else None,
+        "dispatcher": dispatcher(symint=True),
+        "dispatcher_no_symint": dispatcher(symint=False),
+        "native": native(symint=False),
+        "native_symint": native(symint=True),
         "return_names": list(return_names(f)),
         "kernel_decls": {
-            str(key): _native(f, spelling, symint=kernel.supports_symint, name=kernel.name)
+            str(key): native(symint=kernel.supports_symint, name=kernel.name)
             for key, kernel in _by_name(f.dispatch)
             if kernel.is_declared
         },
     }
 
 
-def _cpp_signatures(f: NativeFunction, spelling: TypeSpelling, *, method: bool) -> Row:
-    found = {
-        (s.faithful, s.symint): _guarded(partial(s.decl, spelling))
-        for s in Signatures().cpp(f, method=method)
-    }
-    return {
-        "plain": found[False, False],
-        "faithful": found.get((True, False)),
-        "symint": found.get((False, True)),
-        "symint_faithful": found.get((True, True)),
-    }
+def structured_row(group: StructuredGroup | None, target: Target) -> Row:
+    """Return the classes of a structured group, the same for each of its members; without a group, no class."""
+    if group is None:
+        names = ("structured_meta", "structured_impl_args", "structured_impl_structs")
+        return dict.fromkeys(names)
+    spelling = target.cpp.spelling
 
-
-def _dispatcher(f: NativeFunction, spelling: TypeSpelling, *, symint: bool) -> Json:
-    return _guarded(lambda: Signatures().dispatcher(f, symint=symint).decl(spelling))
-
-
-def _native(
-    f: NativeFunction, spelling: TypeSpelling, *, symint: bool, name: str | None = None
-) -> Json:
-    return _guarded(lambda: Signatures().native(f, symint=symint).decl(spelling, name=name))
-
-
-_NOT_STRUCTURED: Row = {
-    "structured_meta": None,
-    "structured_impl_args": None,
-    "structured_impl_structs": None,
-}
-
-
-def structured_row(group: StructuredGroup, target: Target) -> Row:
-    """Return the classes of a structured group, the same for each of its members."""
-    return {
-        "structured_meta": _guarded(lambda: _meta(group, target)),
-        "structured_impl_args": _guarded(
-            lambda: parameters(signatures.impl_arguments(group), target.cpp.spelling)
-        ),
-        "structured_impl_structs": _guarded(lambda: _impl_structs(group, target)),
-    }
-
-
-def _meta(group: StructuredGroup, target: Target) -> Row:
-    return {
-        "struct": signatures.struct_name(group),
-        "parent": group.primary.structured_inherits or target.cpp.meta_base,
-        "returns": "void" if group.primary.precomputed is None else "meta_return_ty",
-        "args": parameters(signatures.meta_arguments(group), target.cpp.spelling),
-    }
-
-
-def _impl_structs(group: StructuredGroup, target: Target) -> Row:
-    return {
-        str(key): {
-            "struct": f"structured_{kernel.name}",
-            "namespace": kernel_namespace(group.primary.namespace, kernel.namespace),
-            "decl": signatures.impl_struct(
-                group,
-                kernel,
-                target.cpp.spelling,
-                target.cpp.api_macros.get(key, target.cpp.api_macro),
-            ),
+    def meta() -> Row:
+        return {
+            "struct": signatures.struct_name(group),
+            "parent": group.primary.structured_inherits or target.cpp.meta_base,
+            "returns": "void" if group.primary.precomputed is None else "meta_return_ty",
+            "args": parameters(signatures.meta_arguments(group), spelling),
         }
-        for key, kernel in _by_name(structured_rows(group))
+
+    def impl_structs() -> Row:
+        macros = target.cpp.api_macros
+        return {
+            str(key): {
+                "struct": f"structured_{kernel.name}",
+                "namespace": kernel_namespace(group.primary.namespace, kernel.namespace),
+                "decl": signatures.impl_struct(
+                    group, kernel, spelling, macros.get(key, target.cpp.api_macro)
+                ),
+            }
+            for key, kernel in _by_name(structured_rows(group))
+        }
+
+    return {
+        "structured_meta": _guarded(meta),
+        "structured_impl_args": _guarded(
+            lambda: parameters(signatures.impl_arguments(group), spelling)
+        ),
+        "structured_impl_structs": _guarded(impl_structs),
     }
 
 
@@ -427,22 +403,18 @@ def registration_rows(context: Context, functions: Iterable[NativeFunction]) -> 
     """Return one row for each operator and each key with a registration, sorted by both."""
     wanted = {f.full_name for f in functions}
     rows = [
-        _registration(row)
+        {
+            "key": str(row.key),
+            "name": row.function.full_name,
+            "schema": str(row.function.func),
+            "kind": row.kind.name,
+            "kernel": _registered(row),
+        }
         for registered in context.registered.values()
         for row in registered
         if row.function.full_name in wanted
     ]
     return sorted(rows, key=lambda row: (row["key"], row["name"]))
-
-
-def _registration(row: Registration) -> Row:
-    return {
-        "key": str(row.key),
-        "name": row.function.full_name,
-        "schema": str(row.function.func),
-        "kind": row.kind.name,
-        "kernel": _registered(row),
-    }
 
 
 def _registered(row: Registration) -> str | None:
@@ -459,15 +431,7 @@ def _registered(row: Registration) -> str | None:
         case RegistrationKind.existing:
             assert row.kernel is not None
             return row.kernel.cpp_name
-        case (
-            RegistrationKind.meta_inplace_stub
-            | RegistrationKind.meta_of_written
-            | RegistrationKind.backend_select
-            | RegistrationKind.select_by_device
-            | RegistrationKind.fallthrough
-        ):
-            return None
-        case RegistrationKind.from_functional | RegistrationKind.from_out:
+        case _:
             return None
 
 
@@ -477,11 +441,15 @@ def file_rows(context: Context) -> list[Row]:
 
 
 def _as_json(value: object) -> Json:
-    """Return a generated file as JSON: records become objects, members of enums their names."""
+    """Return a generated file as JSON: records become objects, operators and members of enums their names."""
+    if isinstance(value, NativeFunction):
+        return value.full_name
     if isinstance(value, Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
         more = vars(value) if isinstance(value, GeneratedFile) else {}
         return {name: _as_json(one) for name, one in {**fields, **more}.items()}
+    if isinstance(value, Item):
+        return {name: _as_json(one) for name, one in vars(value).items()}
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, tuple | list):

@@ -6,18 +6,15 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from msgspec.structs import replace
-
 from opgen.autograd.derivative import (
     DifferentiabilityInfo,
     DifferentiableFunction,
-    ForwardDerivative,
     SavedAttribute,
 )
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
-from opgen.cpp.type_values import TypeSpelling, spell
+from opgen.cpp.cpp_types import TypeSpelling, spell
 from opgen.diagnostics.diagnostic import Code
-from opgen.emit.common.base import GeneratedFile, Record, generated
+from opgen.emit.common.base import GeneratedFile, generated
 from opgen.emit.common.callables import callable_expression
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.headers import meta_roots
@@ -26,7 +23,7 @@ from opgen.emit.torch.autograd import AutogradRow, find_autograd_row
 from opgen.emit.torch.functionalize import find_functionalized, find_twin_rows
 from opgen.model.derivatives import DEFAULT_KEY, TextPlace
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.registry import OutlessGroup, StructuredGroup
 from opgen.resolve.computed_table import PYTHON_REASON, Cell, computed_table, explained_table
 from opgen.resolve.dispatch_tables import RegistrationKind
@@ -40,12 +37,8 @@ _NO_FORMULA = "no formula: computing a gradient through it is an error"
 _DECOMPOSES = "decomposes into the hidden {0} while it is traced, which writes the same arguments and returns the new tensors"
 
 
-class TableCell(Record, frozen=True):
-    """A row of the dispatch table: what is called for `key`, which is "nothing" if PyTorch acts itself."""
-
-    key: str
-    target: str
-    reason: str
+# A row of the dispatch table: a key, what is called for it, which is "nothing" if PyTorch acts itself, and the reason.
+_Cell: TypeAlias = tuple[str, str, str]
 
 
 def _hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
@@ -55,7 +48,7 @@ def _hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
     return tuple(str(twin.func) for twin in find_twin_rows(context, f)[0])
 
 
-def _others(context: Context, f: NativeFunction) -> Iterator[TableCell]:
+def _others(context: Context, f: NativeFunction) -> Iterator[_Cell]:
     """Yield the functions registered for `f` and keys that its dispatch table does not name."""
     files = context.target.plan.kinds
     if f.manual_kernel_registration:
@@ -68,24 +61,22 @@ def _others(context: Context, f: NativeFunction) -> Iterator[TableCell]:
         yield from _functionalize(context, f)
 
 
-def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[TableCell]:
+def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[_Cell]:
     if row.kernel:
         function = row.kernel.function
         reason = _AUTOGRAD.get(function.removesuffix("_uncounted"), _NO_FORMULA)
-        yield TableCell("Autograd", function, reason)
+        yield "Autograd", function, reason
     if row.tracking:
         what = "views" if f.is_view_op else "writes"
         reason = _NO_FORMULA if row.refusal else f"reports its {what} to autograd"
-        yield TableCell("ADInplaceOrView", row.tracking.function, reason)
+        yield "ADInplaceOrView", row.tracking.function, reason
 
 
-def _functionalize(context: Context, f: NativeFunction) -> Iterator[TableCell]:
+def _functionalize(context: Context, f: NativeFunction) -> Iterator[_Cell]:
     found = find_functionalized(context, f)
     if found is not None:
         function, sibling = found
-        yield TableCell(
-            "Functionalize", function, f"replaced by {sibling.func.name}, which {_does(f)}"
-        )
+        yield "Functionalize", function, f"replaced by {sibling.func.name}, which {_does(f)}"
         return
     twins, rows = find_twin_rows(context, f) if f.is_library else ((), ())
     for key, function in rows:
@@ -95,7 +86,7 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[TableCell]:
             reason = "returns new tensors, which replace those that it would write"
         else:
             reason = f"replaced by the hidden {twins[0].func.name}, which {_does(f)}"
-        yield TableCell(key, function, reason)
+        yield key, function, reason
     is_own = f.find_kernel(DispatchKey.Functionalize) is not None
     if (
         f.is_library
@@ -103,7 +94,7 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[TableCell]:
         and not (rows or is_own or f.has_composite_implicit_autograd_kernel)
     ):
         reason = "PyTorch itself replaces operators that write tensors and return only new tensors"
-        yield TableCell("Functionalize", "nothing", reason)
+        yield "Functionalize", "nothing", reason
 
 
 def _does(f: NativeFunction) -> str:
@@ -122,9 +113,9 @@ _KERNELS = {
 
 def _gradient_lines(context: Context, f: NativeFunction) -> tuple[str, ...]:
     """Return the lines about `f`; none if the library has no formulas."""
-    fn = next((fn for fn in context.gradients if fn.func.full_name == f.full_name), None)
-    if fn is None:
+    if not context.gradients:
         return ()
+    fn = _gradients_of(context, f)
     rows: list[_Row | str] = [("autograd", _kernel(context, fn))]
     for key in sorted(fn.infos, key=lambda key: (key != DEFAULT_KEY, key)):
         if key != DEFAULT_KEY:
@@ -136,12 +127,8 @@ def _gradient_lines(context: Context, f: NativeFunction) -> tuple[str, ...]:
     )
 
 
-def _node_of(context: Context, f: NativeFunction) -> str | None:
-    """Return the node that the calls of `f` record on all backends; None if it has no formulas."""
-    if f.full_name not in context.recorded:
-        return None
-    fn = next(fn for fn in context.gradients if fn.func.full_name == f.full_name)
-    return fn.infos[DEFAULT_KEY].op
+def _gradients_of(context: Context, f: NativeFunction) -> DifferentiableFunction:
+    return next(fn for fn in context.gradients if fn.func.full_name == f.full_name)
 
 
 def _kernel(context: Context, fn: DifferentiableFunction) -> str:
@@ -172,7 +159,11 @@ def _gradient_rows(fn: DifferentiableFunction, key: str, spelling: TypeSpelling)
         yield "outputs", f"with a gradient: {shown}"
         if condition is not None:
             yield "", f"if {condition.text}"
-    yield from _forward(fn.forward[key], info)
+    for tangent in fn.forward[key]:
+        names = ", ".join(tangent.var_names)
+        yield from _formula(f"{names}_t", tangent.formula.text, tangent.place)
+    if not fn.forward[key] and info.has_derivatives:
+        yield "forward", "no formula: a tangent of an argument is an error"
 
 
 def _formula(names: str, formula: str, place: TextPlace) -> Iterator[_Row]:
@@ -212,21 +203,16 @@ def _saved(
         yield "saves", f"{spell(attribute.type, spelling)} {attribute.name}{value}, {why}"
 
 
-def _forward(forward: Iterable[ForwardDerivative], info: DifferentiabilityInfo) -> Iterator[_Row]:
-    found = False
-    for derivative in forward:
-        found = True
-        names = ", ".join(derivative.var_names)
-        yield from _formula(f"{names}_t", derivative.formula.text, derivative.place)
-    if not found and info.has_derivatives:
-        yield "forward", "no formula: a tangent of an argument is an error"
-
-
 def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
     """Return everything that follows from the entry of `f`."""
     span = f.spans.entry
     rows = _rows(context, f, explained_table(context.registry, f))
-    width = max((len(row.key) for row in rows), default=0)
+    width = max((len(key) for key, *_ in rows), default=0)
+    # The operators whose kernels serve `f`: itself, and its structured group.
+    structured = context.registry.structured_group_of(f)
+    owners = {f.full_name}
+    if structured is not None:
+        owners |= {structured.functional.full_name, structured.primary.full_name}
     return generated(
         path="",
         template="operator.txt.j2",
@@ -238,22 +224,18 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
         tags=", ".join(sorted(f.tags)) or "none",
         group=tuple(_group_lines(context, f)),
         place=f"{span.source.path}:{span.source.location(span.start).line}",
-        cells=tuple(replace(row, key=row.key.ljust(width)) for row in rows),
+        cells=tuple((key.ljust(width), *rest) for key, *rest in rows),
         blank=" " * width,
         hidden=_hidden_operators(context, f),
         gradients=_gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
-        to_write=tuple(_to_write(context, f)) or (_NOTHING_TO_WRITE,),
+        to_write=tuple(m.to_write for m in missing_functions(context) if m.operator in owners)
+        or (_NOTHING_TO_WRITE,),
         headers=tuple(_headers(context, f)),
     )
 
 
 _NOTHING_TO_WRITE = "nothing: all functions that it calls exist or are generated"
-
-
-def _to_write(context: Context, f: NativeFunction) -> Iterator[str]:
-    owners = _kernel_owners(context, f)
-    return (m.to_write for m in missing_functions(context) if m.operator in owners)
 
 
 def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
@@ -326,23 +308,24 @@ def _structured(group: StructuredGroup) -> str:
     return f" (structured without an out variant: meta makes {makes or 'new tensors'})"
 
 
-def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[TableCell]:
+def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[_Cell]:
     """Return the dispatch table, and the other registrations of the target."""
     others = tuple(_others(context, f))
-    taken = {row.key for row in others}
-    rows, node = [], _node_of(context, f)
+    taken = {key for key, *_ in others}
+    rows: list[_Cell] = []
+    node = None
+    if f.full_name in context.recorded:
+        node = _gradients_of(context, f).infos[DEFAULT_KEY].op
     for cell in cells:
         # One row for all keys of autograd.
         is_autograd = cell.registration is None and cell.key.name.startswith("Autograd")
         if is_autograd and node is not None:
-            rows.append(
-                TableCell(cell.key.name, f"a kernel that records {node}", "it has formulas")
-            )
+            rows.append((cell.key.name, f"a kernel that records {node}", "it has formulas"))
         elif is_autograd and f.full_name in context.without_gradient:
             reason = "its formulas declare that it has no gradient"
-            rows.append(TableCell(cell.key.name, "a kernel that records nothing", reason))
+            rows.append((cell.key.name, "a kernel that records nothing", reason))
         elif not (is_autograd and "Autograd" in taken):
-            rows.append(TableCell(cell.key.name, _called(context, cell), cell.reason))
+            rows.append((cell.key.name, _called(context, cell), cell.reason))
     return [*rows, *others]
 
 
@@ -357,23 +340,12 @@ def _called(context: Context, cell: Cell) -> str:
 
 def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
     spelling = context.target.cpp.spelling
-    for method in (False, True):
-        wanted = "method" if method else "function"
-        if wanted not in {v.name for v in f.variants}:
-            continue
-        for signature in context.spell.cpp_signatures(f, method=method):
-            if method:
-                yield f"{signature.decl(spelling, scope='Tensor::')} const"
-            else:
-                yield signature.decl(spelling)
-
-
-def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
-    """Return the operators whose kernels serve `f`: itself, and its structured group."""
-    group = context.registry.structured_group_of(f)
-    if group is None:
-        return frozenset({f.full_name})
-    return frozenset({f.full_name, group.functional.full_name, group.primary.full_name})
+    if Variant.function in f.variants:
+        for signature in context.spell.cpp_signatures(f, method=False):
+            yield signature.decl(spelling)
+    if Variant.method in f.variants:
+        for signature in context.spell.cpp_signatures(f, method=True):
+            yield f"{signature.decl(spelling, scope='Tensor::')} const"
 
 
 def _headers(context: Context, f: NativeFunction) -> Iterator[str]:

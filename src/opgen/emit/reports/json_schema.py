@@ -219,7 +219,9 @@ def _value_schema(key: Key, tags: TagSet) -> Schema:
         case Kind.schema | Kind.doc:
             return {"type": "string"}
         case Kind.variants:
-            return _variants()
+            names = list(Variant.__members__)
+            listed = {"enum": [*names, ", ".join(names)]}
+            return {"type": "string", "anyOf": [listed, {"pattern": _listed(names, ", ")}]}
         case Kind.operator_name:
             return {"type": ["string", "null"], "pattern": _OPERATOR}
         case Kind.operator_names:
@@ -239,14 +241,6 @@ def _value_schema(key: Key, tags: TagSet) -> Schema:
             return {"type": ["object", "null"]}
         case Kind.inner_loops:
             return _inner_loops()
-
-
-def _variants() -> Schema:
-    names = list(Variant.__members__)
-    return {
-        "type": "string",
-        "anyOf": [{"enum": [*names, ", ".join(names)]}, {"pattern": _listed(names, ", ")}],
-    }
 
 
 def _tags(tags: TagSet) -> Schema:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 
-from msgspec.structs import replace
-
-from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import (
     GeneratedFile,
+    Item,
     Record,
     blocks,
-    cpp_string,
     generated,
     group_by,
     sharded,
     sorted_includes,
 )
-from opgen.emit.common.callables import Kernel
 from opgen.emit.common.context import Context, class_definitions
-from opgen.emit.common.text import operator_struct
-from opgen.emit.cpp.operators import operator_headers
+from opgen.emit.common.text import Speller, operator_struct
+from opgen.emit.cpp.operators import operator_headers, operator_item
 from opgen.emit.torch.autograd import NOT_IMPLEMENTED
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
@@ -36,17 +33,71 @@ OF_OUT = {
     "pin_memory": "opgen::kPinnedOfOut",
 }
 
-# An option that is left out: the result takes it from another tensor.
-NOT_GIVEN = dict.fromkeys(OF_OUT, "opgen::kNotGiven")
+
+class Replacement(Record, frozen=True):
+    """How a functional operator replaces one that writes its arguments.
+
+    `given` says where its arguments come from: by position, or as the name of an option of what is written; None if the
+    result takes the option from another tensor. `written` are the positions of what is written, in the order of its results.
+    `returned` has the position of an argument, the number of a result, or both, of which one is returned.
+    """
+
+    given: tuple[int | str | None, ...]
+    written: tuple[int, ...]
+    returned: tuple[tuple[int | None, int | None], ...]
+
+    def sequences(self, spell: Speller) -> tuple[str, str, str]:
+        """Return the same as arguments of a class template of the runtime."""
+        given = [
+            OF_OUT[g] if isinstance(g, str) else _NOT_GIVEN if g is None else g for g in self.given
+        ]
+        returned = [
+            (
+                f"opgen::kFresh + {own}"
+                if argument is None
+                else argument if own is None else f"opgen::either({argument}, {own})"
+            )
+            for argument, own in self.returned
+        ]
+        sequence = spell.index_sequence
+        return sequence(given), sequence(self.written), sequence(returned)
 
 
-class FunctionalizeRow(Record, frozen=True):
-    """The registration of `kernel_class`, whose member `call` is the kernel of an operator."""
+_NOT_GIVEN = "opgen::kNotGiven"
 
-    operator: str
-    struct: str
-    alias: str
-    kernel_class: str
+
+def by_functional(f: NativeFunction, functional: NativeFunction) -> Replacement:
+    """Return how the functional variant of `f` replaces it: it returns the values of the outs first."""
+    arguments = f.func.arguments
+    positions = {a.name: i for i, a in enumerate(arguments.flat_all)}
+    is_factory = functional.func.is_factory
+    outs = [a.name for a in arguments.out]
+    fresh = count()
+    return Replacement(
+        tuple(
+            positions.get(a.name, a.name if is_factory else None)
+            for a in functional.func.arguments.flat_all
+        ),
+        tuple(
+            positions[n]
+            for n in (*outs, *(n for n in arguments.mutable_arg_names if n not in outs))
+        ),
+        tuple(
+            (None, next(fresh)) if name is None else (positions[name], None)
+            for name in f.func.aliased_return_names()
+        ),
+    )
+
+
+def by_twin(twin: Twin) -> Replacement:
+    """Return how a hidden operator, which takes the same arguments, replaces another one."""
+    arguments = twin.function.func.arguments.flat_all
+    positions = {a.name: i for i, a in enumerate(arguments)}
+    return Replacement(
+        tuple(range(len(arguments))),
+        tuple(i for i, a in enumerate(arguments) if a.is_write),
+        tuple((None if r.argument is None else positions[r.argument], r.own) for r in twin.returns),
+    )
 
 
 class _Replaced(Record, frozen=True):
@@ -95,7 +146,7 @@ def find_functionalized(context: Context, f: NativeFunction) -> tuple[str, Nativ
 def _written_of(context: Context, group: NativeFunctionsGroup) -> Iterator[_Replaced]:
     for f in group.functions():
         if is_replaced(f, group, frozenset(OF_OUT)):
-            yield _Replaced(f, (group.functional,), _functionalized(context, f, group))
+            yield _Replaced(f, (group.functional,), _functionalized(context, f, group.functional))
 
 
 def _views_of(group: NativeFunctionsViewGroup) -> Iterator[_Replaced]:
@@ -110,9 +161,10 @@ def _views_of(group: NativeFunctionsViewGroup) -> Iterator[_Replaced]:
         yield _Replaced(group.view_inplace, (group.view, copy), inplace)
 
 
-def _row(one: _Replaced) -> FunctionalizeRow:
+def _row(one: _Replaced) -> Item:
+    """Return the registration of a class, whose member `call` is the kernel of an operator."""
     name = one.function.func.name
-    return FunctionalizeRow(
+    return Item(
         operator=str(name),
         struct=operator_struct(one.function),
         alias=f"opgen_{name.unambiguous_name}",
@@ -120,71 +172,13 @@ def _row(one: _Replaced) -> FunctionalizeRow:
     )
 
 
-def _functionalized(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> str:
+def _functionalized(context: Context, f: NativeFunction, functional: NativeFunction) -> str:
     """Return `opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>`."""
-    positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
-    wanted = group.functional.func.arguments.flat_all
-    options = OF_OUT if group.functional.func.is_factory else NOT_GIVEN
-    given = [positions.get(a.name, options.get(a.name)) for a in wanted]
-    # The functional variant returns the values of the outs first.
-    outs = [a.name for a in f.func.arguments.out]
-    changed = [n for n in f.func.arguments.mutable_arg_names if n not in outs]
-    written = [positions[name] for name in (*outs, *changed)]
-    aliased = f.func.aliased_return_names()
-    own_returns = sum(name is None for name in aliased)
-    returned = [
-        f"opgen::kFresh + {i}" if name is None else positions[name]
-        for i, name in enumerate(aliased)
-    ]
-    sequences = [context.spell.index_sequence(s) for s in (given, written, returned)]
-    structs = f"{operator_struct(f)}, {operator_struct(group.functional)}"
-    return f"opgen::Functionalize<{structs}, {own_returns}, {', '.join(sequences)}>"
-
-
-class TwinOperator(Record, frozen=True):
-    """A hidden operator, which replaces another one in functional graphs."""
-
-    schema: str
-    struct: str
-    full_struct: str
-    full_name: str
-    overload: str
-    function_type: str
-    tags: str
-
-    @property
-    def schema_text(self) -> str:
-        return cpp_string(self.schema)
-
-
-class _Class(Record, frozen=True):
-    """A class template of the runtime with its arguments; `inner` is one of them that has a name of its own."""
-
-    template: str
-    arguments: tuple[str | _Class, ...]
-    inner: _Class | None = None
-
-    def text(self, inner: str = "") -> str:
-        """Return the class in C++, with `inner` for the argument that has a name."""
-        texts = (
-            a if isinstance(a, str) else inner if inner and a is self.inner else a.text()
-            for a in self.arguments
-        )
-        return f"opgen::{self.template}<{', '.join(texts)}>"
-
-
-class TwinRow(Record, frozen=True):
-    """A kernel registered for one key: for the twin, or for the operator that it replaces."""
-
-    name: str
-    kernel: Kernel
-    statement: str
-
-
-class TwinTable(Record, frozen=True):
-    namespace: str
-    key: str
-    rows: tuple[TwinRow, ...]
+    replacement = by_functional(f, functional)
+    own_returns = sum(argument is None for argument, _ in replacement.returned)
+    structs = f"{operator_struct(f)}, {operator_struct(functional)}"
+    sequences = ", ".join(replacement.sequences(context.spell))
+    return f"opgen::Functionalize<{structs}, {own_returns}, {sequences}>"
 
 
 def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
@@ -197,9 +191,7 @@ def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
     count = context.library.shards
     for name, some in sharded("RegisterTwins", twins, lambda t: t.function.root_name, count):
         twins_by_namespace = [(t.function.namespace, _twin(context, t.twin)) for t in some]
-        rows = group_by(
-            (row for t in some for row in _rows(context, t)), lambda row: (row[0], row[1])
-        )
+        rows = group_by((row for t in some for row in _rows(context, t)), lambda r: r.table)
         yield generated(
             path=f"src/{name}.cpp",
             template="RegisterTwins.cpp.j2",
@@ -212,10 +204,7 @@ def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
             declared=blocks(
                 (operator_namespace(namespace), twin) for namespace, twin in twins_by_namespace
             ),
-            tables=tuple(
-                TwinTable(namespace, key, tuple(row for _, _, row in members))
-                for (namespace, key), members in rows.items()
-            ),
+            tables=tuple((*table, members) for table, members in rows.items()),
         )
 
 
@@ -225,9 +214,7 @@ def find_twin_rows(
     """Return the hidden operators that replace `f`, and the registrations of `f` itself: keys and functions."""
     twins = [t for t in find_twins(context.registry, frozenset(OF_OUT)) if t.function is f]
     own = str(f.func.name)
-    rows = [
-        (key, r.kernel.function) for t in twins for _, key, r in _rows(context, t) if r.name == own
-    ]
+    rows = [(r.table[1], r.function) for t in twins for r in _rows(context, t) if r.operator == own]
     return tuple(t.twin for t in twins), tuple(rows)
 
 
@@ -243,122 +230,67 @@ def _own_includes(context: Context, twins: Iterable[Twin]) -> tuple[str, ...]:
     )
 
 
-def _twin(context: Context, hidden: NativeFunction) -> TwinOperator:
-    signature = context.spell.spelled(context.signatures.dispatcher(hidden))
-    return TwinOperator(
-        schema=str(hidden.func),
-        struct=operator_struct_name(hidden.func),
-        full_struct=operator_struct(hidden),
-        full_name=f"{hidden.namespace}::{hidden.func.name.name}",
-        overload=hidden.func.name.overload_name,
-        function_type=signature.function_type,
-        tags=spell_tags(sorted(context.target.schema.registered_tags(hidden))),
-    )
+def _twin(context: Context, hidden: NativeFunction) -> Item:
+    """Return a hidden operator, which replaces another one in functional graphs."""
+    tags = spell_tags(sorted(context.target.schema.registered_tags(hidden)))
+    full_struct = operator_struct(hidden)
+    return Item(**vars(operator_item(context, hidden)), full_struct=full_struct, tags=tags)
 
 
-def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRow]]:
-    """Yield the namespace, key and row of each registration of a twin and its operator."""
-    f, hidden = twin.function, twin.twin
+def _rows(context: Context, twin: Twin) -> Iterator[Item]:
+    """Yield the registrations of a twin and its operator. The namespace and key of each are its `table`."""
+    f, hidden, spell = twin.function, twin.twin, context.spell
+    structs, of_hidden = operator_struct(f), operator_struct(hidden)
 
-    def kernel(
-        key: str, of: NativeFunction, own: _Class, member: str = "call"
-    ) -> tuple[str, str, TwinRow]:
+    def row(key: str, of: NativeFunction, own: str, member: str = "call", inner: str = "") -> Item:
+        """Return the registration of a class. If it is a format, `inner` is the class in it, which has a name of its own."""
         alias = f"opgen_{of.func.name.unambiguous_name.removeprefix('opgen_')}"
-        inner = f"{alias}_functional" if own.inner else ""
-        lines = [f"  using {inner} = {own.inner.text()};"] if own.inner else []
-        lines.append(f"  using {alias} = {own.text(inner)};")
-        made = Kernel(f"{own.text()}::{member}", "opgen::kernel", operator_struct(of))
-        short = replace(made, function=f"{alias}::{member}")
-        statement = "\n".join([*lines, _statement(of, short)])
-        return f.namespace, key, TwinRow(str(of.func.name), made, statement)
+        named = f"{alias}_functional"
+        return Item(
+            table=(f.namespace, key),
+            operator=str(of.func.name),
+            function=f"{own.format(inner)}::{member}",
+            aliases=(*([(named, inner)] if inner else []), (alias, own.format(named))),
+            kernel=f"opgen::kernel<{operator_struct(of)}, &{alias}::{member}>()",
+        )
 
+    given, written, returned = by_twin(twin).sequences(spell)
+    sequences = f"{given}, {written}, {returned}"
+    functionalize = f"opgen::Functionalize<{structs}, {{}}, {twin.own_count}, {sequences}>"
+    type = spell.spelled(context.signatures.dispatcher(twin.functional)).function_type
+    results = _own_results(context, twin, twin.functional)
+    functional = f"opgen::FunctionalTwin<{structs}, {results}, {written}, {type}>"
     if twin.form is TwinForm.writer:
-        runs = _writer(context, twin)
-        yield kernel("CompositeExplicitAutograd", hidden, runs)
-        yield kernel("Autograd", hidden, runs, "call_autograd")
-        yield kernel("CompositeImplicitAutograd", f, _decomposition(context, twin))
-        yield kernel("Functionalize", f, _functionalize(context, twin))
+        # A writer changes its arguments in place, so it is not the functional variant.
+        own = _own_results(context, twin, hidden)
+        runs = f"opgen::WriterTwin<{of_hidden}, {structs}, {own}>"
+        yield row("CompositeExplicitAutograd", hidden, runs)
+        yield row("Autograd", hidden, runs, "call_autograd")
+        decomposition = f"opgen::DecomposeToWriter<{structs}, {of_hidden}, {returned}>"
+        yield row("CompositeImplicitAutograd", f, decomposition)
+        yield row("Functionalize", f, functionalize, inner=functional)
         return
-    if twin.form is TwinForm.copy:
-        structs = (operator_struct(hidden), operator_struct(f))
-        runs = _Class("ViewTwin", structs)
-        replaces = _Class("FunctionalizeView", structs[::-1])
-    else:
-        runs = _functional(context, twin)
-        replaces = _functionalize(context, twin)
-    yield kernel("CompositeExplicitAutograd", hidden, runs)
-    statement = _statement(hidden, NOT_IMPLEMENTED)
-    yield f.namespace, "Autograd", TwinRow(str(hidden.func.name), NOT_IMPLEMENTED, statement)
-    yield kernel("Functionalize", f, replaces)
-
-
-def _statement(f: NativeFunction, kernel: Kernel) -> str:
-    return f'  m.impl("{f.func.name}", {kernel});'
-
-
-def _writer(context: Context, twin: Twin) -> _Class:
-    structs = (operator_struct(twin.twin), operator_struct(twin.function))
-    return _Class("WriterTwin", (*structs, _own_results(context, twin, twin.twin)))
-
-
-def _functional(context: Context, twin: Twin) -> _Class:
-    arguments = (
-        operator_struct(twin.function),
-        _own_results(context, twin, twin.functional),
-        context.spell.index_sequence(_written_positions(twin)),
-        context.spell.spelled(context.signatures.dispatcher(twin.functional)).function_type,
+    is_copy = twin.form is TwinForm.copy
+    runs = f"opgen::ViewTwin<{of_hidden}, {structs}>" if is_copy else functional
+    replaces = f"opgen::FunctionalizeView<{structs}, {of_hidden}>"
+    yield row("CompositeExplicitAutograd", hidden, runs)
+    yield Item(
+        table=(f.namespace, "Autograd"),
+        operator=str(hidden.func.name),
+        function=NOT_IMPLEMENTED.function,
+        aliases=(),
+        kernel=NOT_IMPLEMENTED,
     )
-    return _Class("FunctionalTwin", arguments)
-
-
-def _decomposition(context: Context, twin: Twin) -> _Class:
-    structs = (operator_struct(twin.function), operator_struct(twin.twin))
-    return _Class("DecomposeToWriter", (*structs, context.spell.index_sequence(_returned(twin))))
-
-
-def _functionalize(context: Context, twin: Twin) -> _Class:
-    given = [str(i) for i, _ in enumerate(twin.function.func.arguments.flat_all)]
-    # A writer changes its arguments in place, so it is not the functional variant.
-    inner = _functional(context, twin) if twin.form is TwinForm.writer else None
-    sequences = (
-        context.spell.index_sequence(s) for s in (given, _written_positions(twin), _returned(twin))
-    )
-    called = inner or operator_struct(twin.functional)
-    arguments = (operator_struct(twin.function), called, str(twin.own_count), *sequences)
-    return _Class("Functionalize", arguments, inner)
-
-
-def _position(twin: Twin, name: str) -> int:
-    return [a.name for a in twin.function.func.arguments.flat_all].index(name)
-
-
-def _written_positions(twin: Twin) -> list[str]:
-    return [str(i) for i, a in enumerate(twin.function.func.arguments.flat_all) if a.is_write]
+    yield row("Functionalize", f, replaces if is_copy else functionalize.format(of_hidden))
 
 
 def _own_results(context: Context, twin: Twin, of: NativeFunction) -> str:
-    own = [_own_result(twin, i) for i, r in enumerate(twin.returns) if r.own is not None]
+    """Return the results of the twin: the number of each, or that and the argument that it replaces."""
+    own = [
+        str(i) if argument is None else f"opgen::either({argument}, {i})"
+        for i, (argument, result) in enumerate(by_twin(twin).returned)
+        if result is not None
+    ]
     if of is not twin.functional:
         own += ["opgen::kPadding"] * (len(of.func.returns) - len(own))
     return context.spell.index_sequence(own)
-
-
-def _own_result(twin: Twin, index: int) -> str:
-    """Return the C++ expression for a result of the twin: its index, or the argument that it replaces."""
-    argument = twin.returns[index].argument
-    if argument is None:
-        return str(index)
-    return f"opgen::either({_position(twin, argument)}, {index})"
-
-
-def _returned(twin: Twin) -> list[str]:
-    """Return the results of the operator: arguments that it returns, or results of the twin."""
-    found = []
-    for value in twin.returns:
-        if value.argument is None:
-            found.append(f"opgen::kFresh + {value.own}")
-        elif value.own is None:
-            found.append(str(_position(twin, value.argument)))
-        else:
-            found.append(f"opgen::either({_position(twin, value.argument)}, {value.own})")
-    return found
