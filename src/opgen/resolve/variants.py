@@ -23,6 +23,7 @@ from opgen.model.function_schema import (
     OperatorName,
     Return,
     SchemaKind,
+    SelfArgument,
 )
 from opgen.model.native_function import (
     DeviceCheckType,
@@ -237,7 +238,7 @@ def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
         if func.kind() is SchemaKind.functional
         else func.arguments  # the out variant of a mutable operator writes the same arguments, too
     )
-    return FunctionSchema(name, arguments.with_out_args(outs), _returned(outs), func.profile)
+    return FunctionSchema(name, replace(arguments, out=outs), _returned(outs), func.profile)
 
 
 def _functional_schema(func: FunctionSchema) -> FunctionSchema:
@@ -260,9 +261,9 @@ def _out_of_inplace(func: FunctionSchema, name: OperatorName) -> FunctionSchema 
         return None
     own = arguments.self_arg.argument
     out = Argument("out", own.type, None, own.annotation)
-    return FunctionSchema(
-        name, arguments.remove_self_annotation().with_out_args((out,)), func.returns, func.profile
-    )
+    plain = SelfArgument(replace(own, annotation=None))
+    arguments = replace(arguments, self_arg=plain, out=(out,))
+    return FunctionSchema(name, arguments, func.returns, func.profile)
 
 
 def _out_argument(func: FunctionSchema, index: int, letter: str) -> Argument:
