@@ -54,26 +54,21 @@ def _structured(
 ) -> BackendStructured:
     installed = None
     if route is StructuredRoute.installed:
-        installed = _shared_kernel(group)
-        if installed is None:
+        # The CPU kernel, if it calls a dispatch stub for the part that depends on the device: kernels that are named for
+        # a further key do, and those of element-wise loops.
+        cpu = group.out.find_kernel(DispatchKey.CPU)
+        is_shared = any(
+            kernel == cpu and key != DispatchKey.CPU for key, kernel in group.out.dispatch
+        )
+        if cpu is not None and cpu.structured and (is_shared or group.out.ufunc_inner_loop):
+            installed = cpu
+        else:
             message = f"the kernels of '{name.text}' are for one backend each"
             labels = [(group.out.spans.value("dispatch"), "no kernel of several keys here")]
             hint = f"write a kernel of your own: list it under '{StructuredRoute.own_impl.value}'"
             diagnostics.error("E0816", message, name.span, labels=labels, hint=hint)
     kernel = cpp_identifier(group.out.func.name.unambiguous_name)
     return BackendStructured(group, route, kernel, installed, name.span)
-
-
-def _shared_kernel(group: NativeFunctionsGroup) -> Kernel | None:
-    """Return the CPU kernel, if it calls a dispatch stub for the part that depends on the device.
-
-    Kernels that are named for a further key do, and those of element-wise loops.
-    """
-    cpu = group.out.find_kernel(DispatchKey.CPU)
-    if cpu is None or not cpu.structured:
-        return None
-    shared = any(kernel == cpu for key, kernel in group.out.dispatch if key != DispatchKey.CPU)
-    return cpu if shared or group.out.ufunc_inner_loop else None
 
 
 def _report_no_primary(name: WrittenName, registry: Registry, diagnostics: Diagnostics) -> None:
@@ -327,26 +322,15 @@ def _kind(
         return RegistrationKind.external
     if group is None or isinstance(group, OutlessGroup):
         return None
-    if _is_made_from_out(backend, f, group, index):
-        return RegistrationKind.from_out
+    if group.out.full_name in backend.out_as_primary and index is backend.forward:
+        # The out variant's kernel serves those that return the argument that they write.
+        is_one = len(group.out.func.arguments.out) == 1
+        kind = f.func.kind()
+        if kind is SchemaKind.functional or (kind is SchemaKind.inplace and is_one):
+            return RegistrationKind.from_out
     if backend.use_out_as_primary or not _is_made_from_functional(f, group, index):
         return None
     return RegistrationKind.from_functional
-
-
-def _is_made_from_out(
-    backend: ExternalBackend, f: NativeFunction, group: NativeFunctionsGroup, index: BackendIndex
-) -> bool:
-    """Return whether the out variant's kernel serves `f`, which returns the arguments that it writes."""
-    if group.out.full_name not in backend.out_as_primary or index is not backend.forward:
-        return False
-    match f.func.kind():
-        case SchemaKind.functional:
-            return True
-        case SchemaKind.inplace:
-            return len(group.out.func.arguments.out) == 1
-        case _:
-            return False
 
 
 def _is_made_from_functional(
