@@ -30,7 +30,7 @@ with atheris.instrument_imports(include=["opgen"]):
         parse_selective,
         parse_tags,
     )
-    from opgen.pipeline.checking import Stage, inspect, survey
+    from opgen.pipeline.checking import Stage, inspect
     from opgen.pipeline.loading import load
     from opgen.resolve.backend import resolve_backend
     from support.error_cases import yaml_cases
@@ -41,7 +41,7 @@ KINDS = {"tags.yaml": 1, "backend.yaml": 2, "selective.yaml": 3}
 
 
 def operators(content: bytes, diagnostics: Diagnostics) -> None:
-    survey(aten_inputs((PATH,), overlay={PATH: content}), diagnostics, until=Stage.check)
+    inspect(aten_inputs((PATH,), overlay={PATH: content}), diagnostics, until=Stage.check)
 
 
 def rewriting(content: bytes, diagnostics: Diagnostics) -> None:

@@ -75,8 +75,8 @@ class Project(Struct, frozen=True):
 
     def values_for(self, yaml: Sequence[Path]) -> Mapping[str, Any]:
         """Return the settings that hold for a run that reads these schema files."""
-        own = {_absolute(path) for path in self.yaml}
-        if not own or own.issuperset(map(_absolute, yaml)):
+        own = {os.path.abspath(path) for path in self.yaml}
+        if not own or own.issuperset(map(os.path.abspath, yaml)):
             return self.values
         return {name: value for name, value in self.values.items() if name in _OF_EVERY_FILE}
 
@@ -87,27 +87,18 @@ def find_project(folder: Path, diagnostics: Diagnostics) -> Project | None:
     The search ends at the top of a repository. Invalid settings are reported and left out. Paths are absolute if `folder`
     is, or relative to the current folder if they are in it.
     """
-    top = Path(_absolute(folder))
+    top, here = Path(os.path.abspath(folder)), Path.cwd()
     for above in (top, *top.parents):
         for name in (OWN_FILE, SHARED_FILE):
             file = above / name
             if os.path.isfile(file):
-                project = _read(file if folder.is_absolute() else _shown(file), diagnostics)
+                is_shown = not folder.is_absolute() and file.is_relative_to(here)
+                project = _read(file.relative_to(here) if is_shown else file, diagnostics)
                 if project is not None:
                     return project
         if os.path.lexists(above / ".git"):
             return None
     return None
-
-
-def _absolute(path: Path) -> str:
-    return os.path.abspath(path)
-
-
-def _shown(path: Path) -> Path:
-    """Return a path relative to the current folder, if it is in that."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _read(file: Path, diagnostics: Diagnostics) -> Project | None:
@@ -121,78 +112,59 @@ def _read(file: Path, diagnostics: Diagnostics) -> Project | None:
     try:
         table = toml.loads(source.text)
     except (ValueError, RecursionError) as error:
-        _report_syntax(source, str(error), diagnostics)
+        place, offset = _PLACE.search(str(error)), len(source.text)
+        if place is not None and place[1]:
+            line = min(int(place[1]), len(source.line_starts()))
+            offset = min(source.line_starts()[line - 1] + int(place[2]) - 1, offset)
+        message = f"this is not TOML: {_PLACE.sub('', str(error))}"
+        diagnostics.error("E0924", message, Span(source, offset, offset))
         return Project(file, {})
     for key in () if is_own else ("tool", "opgen"):
         # The line that looks like a header may be in a string.
         table = table.get(key) if isinstance(table, dict) else None
     if not isinstance(table, dict):
         return None
-    return Project(file, dict(_values(table, _Reader(source, file.parent, is_own, diagnostics))))
+    return Project(file, _values(table, source, file.parent, diagnostics))
 
 
-def _report_syntax(source: Source, message: str, diagnostics: Diagnostics) -> None:
-    place = _PLACE.search(message)
-    offset = len(source.text)
-    if place is not None and place[1]:
-        line = min(int(place[1]), len(source.line_starts()))
-        offset = min(source.line_starts()[line - 1] + int(place[2]) - 1, offset)
-    text = _PLACE.sub("", message)
-    diagnostics.error("E0924", f"this is not TOML: {text}", Span(source, offset, offset))
+def _find_places(source: Source, name: str) -> tuple[Span, Span]:
+    """Return the key and the first line of the value of a setting; the header of the table if there is no line.
+
+    They are found line by line: the parser of TOML does not tell them.
+    """
+    header = _HEADER.search(source.text)
+    start = 0 if header is None or source.path.endswith(OWN_FILE) else header.end()
+    end = _NEXT_HEADER.search(source.text, start)
+    key = re.escape(name)
+    line = re.compile(
+        rf"^[ \t]*(['\"]?{key}['\"]?)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?=[ \t]#|\r?$)", re.M
+    )
+    found = line.search(source.text, start, len(source.text) if end is None else end.start())
+    if found is None:
+        span = Span(source, *(header.span() if header is not None else (0, 0)))
+        return span, span
+    return Span(source, *found.span(1)), Span(source, *found.span(2))
 
 
-class _Reader(Struct, frozen=True):
-    """The places of settings in a file, found line by line: the parser of TOML does not tell them."""
-
-    source: Source
-    folder: Path
-    is_own: bool
-    diagnostics: Diagnostics
-
-    def table(self) -> tuple[int, int]:
-        """Return the range of the settings in the text."""
-        text = self.source.text
-        header = None if self.is_own else _HEADER.search(text)
-        start = 0 if header is None else header.end()
-        end = _NEXT_HEADER.search(text, start)
-        return start, len(text) if end is None else end.start()
-
-    def places(self, name: str) -> tuple[Span, Span]:
-        """Return the key and the first line of the value of a setting; the header of the table if there is no line."""
-        start, end = self.table()
-        key = re.escape(name)
-        line = re.compile(
-            rf"^[ \t]*(['\"]?{key}['\"]?)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?=[ \t]#|\r?$)", re.M
-        )
-        found = line.search(self.source.text, start, end)
-        if found is None:
-            header = _HEADER.search(self.source.text)
-            span = Span(self.source, *(header.span() if header is not None else (0, 0)))
-            return span, span
-        return Span(self.source, *found.span(1)), Span(self.source, *found.span(2))
-
-
-def _values(table: Mapping[str, Any], reader: _Reader) -> list[tuple[str, Any]]:
-    found = []
+def _values(
+    table: Mapping[str, Any], source: Source, folder: Path, diagnostics: Diagnostics
+) -> dict[str, Any]:
+    found = {}
     for name, value in table.items():
-        key, place = reader.places(name)
+        key, place = _find_places(source, name)
         if name not in SETTINGS:
             message = f"there is no setting '{shorten(name)}'"
             notes = (f"settings are {', '.join(SETTINGS)}",)
             hint = did_you_mean(name, SETTINGS)
-            reader.diagnostics.error("E0925", message, key, hint=hint, notes=() if hint else notes)
+            diagnostics.error("E0925", message, key, hint=hint, notes=() if hint else notes)
             continue
-        read, expected = _convert(name, value, reader.folder)
+        read, expected = _convert(name, value, folder)
         if read is None:
-            message = f"'{name}' takes {expected}"
-            hint = (
-                did_you_mean(value, TARGETS)
-                if name == "target" and isinstance(value, str)
-                else None
-            )
-            reader.diagnostics.error("E0926", message, place, hint=hint)
+            is_target = name == "target" and isinstance(value, str)
+            hint = did_you_mean(value, TARGETS) if is_target else None
+            diagnostics.error("E0926", f"'{name}' takes {expected}", place, hint=hint)
         else:
-            found.append((name.replace("-", "_"), read))
+            found[name.replace("-", "_")] = read
     return found
 
 
