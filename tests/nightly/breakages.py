@@ -30,7 +30,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a diagnostic on the next line",
-        "src/opgen/diagnostics/diagnostic.py",
+        "src/opgen/diagnostics/__init__.py",
         "line = bisect_right(starts, offset)",
         "line = min(bisect_right(starts, offset) + 1, len(starts))",
         "tests/golden/errors",

@@ -21,7 +21,8 @@ from support.inputs import aten_inputs, registry_of
 
 with atheris.instrument_imports(include=["opgen"]):
     from opgen.compat import parse_allow_list
-    from opgen.diagnostics import Diagnostics, render_human, render_json
+    from opgen.diagnostics import Diagnostics
+    from opgen.diagnostics.rendering import render_human, render_json
     from opgen.edits import fix_all, format_contents
     from opgen.model.selector import select
     from opgen.parse import (

@@ -27,7 +27,8 @@ from opgen.cli.options import (
 )
 from opgen.cli.report import Reporting, report_unwritable, show_progress
 from opgen.data import cmake_dir
-from opgen.diagnostics import Diagnostics, counted, summarize
+from opgen.diagnostics import Diagnostics, counted
+from opgen.diagnostics.rendering import summarize
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import missing_functions

@@ -14,8 +14,8 @@ from opgen.cli.report import Reporting, print_document, wants_color
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics, render_breaks_json
 from opgen.compat.breaks import MAX_BYTES as MAX_ALLOW_LIST
-from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.diagnostics.rendering import counted, render_github, render_human
+from opgen.diagnostics import Diagnostics, counted, until_too_many
+from opgen.diagnostics.rendering import render_github, render_human
 from opgen.parse import decode_source
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load, read_bytes

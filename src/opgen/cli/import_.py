@@ -14,7 +14,8 @@ from opgen.cli.help import command
 from opgen.cli.lint import print_diffs, write_back
 from opgen.cli.options import report_options
 from opgen.cli.report import Reporting, report_unwritable, wants_color, write_output
-from opgen.diagnostics import Diagnostic, Diagnostics, counted, render_human
+from opgen.diagnostics import Diagnostic, Diagnostics, counted
+from opgen.diagnostics.rendering import render_human
 from opgen.io.files import create_file
 from opgen.pipeline import importing
 from opgen.pipeline.importing import Imported, Imports

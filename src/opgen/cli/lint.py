@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from opgen.cli.help import command
 from opgen.cli.options import path_option, python_option, schema_options
 from opgen.cli.report import Reporting, report_unwritable
-from opgen.diagnostics import Diagnostics, counted, summarize
+from opgen.diagnostics import Diagnostics, counted
+from opgen.diagnostics.rendering import summarize
 from opgen.edits import MAX_FIXES, fix_all, format_all
 from opgen.io.files import rewrite_file
 from opgen.model.registry import Registry

@@ -21,14 +21,8 @@ from opgen.cli.options import (
     split_arguments,
 )
 from opgen.cli.report import Reporting, print_document, show_progress, wants_color, write_output
-from opgen.diagnostics import (
-    Diagnostics,
-    OpgenError,
-    describe,
-    render_github,
-    render_human,
-    render_sarif,
-)
+from opgen.diagnostics import Diagnostics, OpgenError, describe
+from opgen.diagnostics.rendering import render_github, render_human, render_sarif
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.inputs import recorded_target
 from opgen.pipeline.kernel_sources import BUILD_FOLDER

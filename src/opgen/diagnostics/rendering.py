@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from opgen.diagnostics.diagnostic import Code, Diagnostic, Edit, Severity, Source, Span, describe
+from opgen.diagnostics import Code, Diagnostic, Edit, Severity, Source, Span, counted, describe
 
 # A line longer than this is shown in part.
 _MAX_LINE = 400
@@ -57,11 +57,6 @@ def summarize(diagnostics: Iterable[Diagnostic], *, hint_fix: bool = False) -> s
         text += f" in {counted(files, 'file')}"
     fixes = sum(1 for item in items if item.fix is not None) if hint_fix else 0
     return f"{text}; {fixes} can be fixed with --fix" if fixes else text
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: "1 file", "2 files". `many` is the plural if that is not `one` with an s."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 class _Paint(Struct, frozen=True):

@@ -23,7 +23,7 @@ from opgen.model.native_function import AliasAnalysisKind
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from opgen.diagnostics.diagnostic import Details
+    from opgen.diagnostics import Details
 
 
 class CppType(Struct, frozen=True):
