@@ -11,14 +11,7 @@ from msgspec.structs import replace
 
 from opgen.cli.help import command
 from opgen.cli.lint import unified_diff
-from opgen.cli.options import (
-    frameworks_option,
-    is_given,
-    output_option,
-    python_option,
-    schema_options,
-    shards_option,
-)
+from opgen.cli.options import is_given, schema_options, tree_options
 from opgen.cli.report import Reporting
 from opgen.diagnostics import Diagnostics, counted
 from opgen.io.manifest import MANIFEST, Manifest, manifest_bytes, read_manifest
@@ -58,10 +51,7 @@ def compare(tree: Tree, directory: Path, old: Manifest) -> Iterator[str]:
 
 @command("check")
 @schema_options
-@output_option
-@shards_option
-@python_option
-@frameworks_option
+@tree_options
 def check(inputs: Inputs, output: Path, reporting: Reporting) -> None:
     """Generate in memory, and compare every byte with the folder."""
     diagnostics = Diagnostics()

@@ -64,19 +64,11 @@ def _rendered(compared: _Comparison, wanted: frozenset[Direction], report_format
     if report_format == "github":
         return render_github(found)
     text = render_human(found, color=wants_color(err=False))
-    return f"{text}\n{_summary(compared)}\n" if text else f"{_summary(compared)}\n"
-
-
-def _summary(compared: _Comparison) -> str:
-    count = len(compared.breaks)
     broken = len({found.operator for found in compared.breaks})
-    parts = [
-        f"{counted(compared.old_operators, 'operator')} before, {compared.new_operators} now: ",
-        f"{counted(count, 'break')} of {counted(broken, 'operator')}",
-    ]
-    if compared.allowed:
-        parts.append(f", {compared.allowed} more allowed")
-    return "".join(parts)
+    before = f"{counted(compared.old_operators, 'operator')} before, {compared.new_operators} now"
+    breaks = f"{counted(len(compared.breaks), 'break')} of {counted(broken, 'operator')}"
+    more = f", {compared.allowed} more allowed" if compared.allowed else ""
+    return "\n".join([*filter(None, [text]), f"{before}: {breaks}{more}\n"])
 
 
 class _Comparison(Struct, frozen=True):

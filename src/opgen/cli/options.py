@@ -69,11 +69,16 @@ def _option(name: str) -> _Decorator:
     )
 
 
-shards_option = _option("shards")
 python_option = click.option("--python/--no-python", cls=ProjectOption, default=False)
-frameworks_option = _option("frameworks")
 # The folder of the tree, which the command line or the project's settings name: `output: Path`.
 output_option = click.option("-o", "--output", cls=ProjectOption, is_needed=True, type=FOLDER)
+
+
+def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add -o and the options of `inputs` that only commands for a tree have: `output: Path`."""
+    return output_option(_option("shards")(python_option(_option("frameworks")(command))))
+
+
 # The number of processes: `jobs: int | None`.
 jobs_option = click.option("-j", "--jobs", type=click.IntRange(1))
 

@@ -106,6 +106,12 @@ class Span(Struct, frozen=True):
         """The characters of the span."""
         return self.source.text[self.start : self.end]
 
+    @property
+    def place(self) -> str:
+        """The file, line and column of the start, as in `ops.yaml:3:10`."""
+        location = self.source.location(self.start)
+        return f"{self.source.path}:{location.line}:{location.column}"
+
     def overlaps(self, other: Span) -> bool:
         """Return whether both have a character in common, or one is a point inside of or next to the other."""
         if self.source is not other.source:
@@ -269,6 +275,13 @@ class Details(TypedDict, total=False):
     fix: Edit | None
 
 
+def _diagnostic(
+    severity: Severity, code: str, message: str, span: Span | None, details: Details
+) -> Diagnostic:
+    more = tuple(details.get("labels", ())), tuple(details.get("notes", ()))
+    return Diagnostic(code, severity, message, span, *more, details.get("hint"), details.get("fix"))
+
+
 class Diagnostics(Struct):
     """Collects problems in any order; `sorted()` returns them by file and position.
 
@@ -281,27 +294,12 @@ class Diagnostics(Struct):
     _errors: int = 0
 
     def error(self, code: str, message: str, span: Span | None, **details: Unpack[Details]) -> None:
-        self._report(Severity.error, code, message, span, **details)
+        self.add(_diagnostic(Severity.error, code, message, span, details))
 
     def warning(
         self, code: str, message: str, span: Span | None, **details: Unpack[Details]
     ) -> None:
-        self._report(Severity.warning, code, message, span, **details)
-
-    def _report(
-        self,
-        severity: Severity,
-        code: str,
-        message: str,
-        span: Span | None,
-        *,
-        labels: Iterable[tuple[Span, str]] = (),
-        notes: Iterable[str] = (),
-        hint: str | None = None,
-        fix: Edit | None = None,
-    ) -> None:
-        more = tuple(labels), tuple(notes), hint, fix
-        self.add(Diagnostic(code, severity, message, span, *more))
+        self.add(_diagnostic(Severity.warning, code, message, span, details))
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Add a problem. Raises TooManyErrors if there are `most` errors already; see `until_too_many`."""
@@ -318,9 +316,8 @@ class Diagnostics(Struct):
 
     def forget(self, source: Source) -> None:
         """Remove the problems of `source`."""
-        kept = [item for item in self._items if item.span is None or item.span.source is not source]
-        self._errors = sum(1 for item in kept if item.severity is Severity.error)
-        self._items = kept
+        self._items = [i for i in self._items if i.span is None or i.span.source is not source]
+        self._errors = len(self.errors())
 
     def remove(self, is_out: Callable[[Diagnostic], bool]) -> None:
         """Remove the warnings for which `is_out` returns true."""
@@ -358,8 +355,11 @@ class Diagnostics(Struct):
                 return (-1, -1, item.code, item.message)
             return (rank[id(item.span.source)], item.span.start, item.code, item.message)
 
-        last = (_stopped(self.most),) if self._errors >= self.most else ()
-        return (*dict.fromkeys(sorted(self._items, key=key)), *last)
+        items = dict.fromkeys(sorted(self._items, key=key))
+        if self._errors < self.most:
+            return tuple(items)
+        message = f"opgen stops after {self.most} errors"
+        return (*items, Diagnostic("E0911", Severity.error, message, None))
 
     def shown(self) -> Diagnostics:
         """Return the problems that are shown: the first MAX_ERRORS errors by position, and all warnings."""
@@ -376,11 +376,6 @@ class Diagnostics(Struct):
 
     def __len__(self) -> int:
         return len(self._items)
-
-
-def _stopped(most: int) -> Diagnostic:
-    message = f"opgen stops after {most} errors"
-    return Diagnostic("E0911", Severity.error, message, None)
 
 
 class TooManyErrors(Exception):

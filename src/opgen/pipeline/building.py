@@ -317,9 +317,7 @@ def _place(m: MissingFunction, context: Context) -> str:
     if f is None or m.within:
         return ""
     kernel = f.find_kernel(m.key)
-    span = f.span if kernel is None or kernel.name != m.name else f.spans.kernel(m.key)
-    location = span.source.location(span.start)
-    return f"{span.source.path}:{location.line}:{location.column}"
+    return (f.span if kernel is None or kernel.name != m.name else f.spans.kernel(m.key)).place
 
 
 def _stub_command(operators: Iterable[str], context: Context, inputs: Inputs) -> str:

@@ -130,6 +130,29 @@ def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     check_python_bindings(registry.functions, spellings, diagnostics)
 
 
+class Checked(Struct, frozen=True):
+    """What the checks found out: signatures, additions and gradients, for later stages."""
+
+    signatures: Signatures
+    additions: Additions
+    gradients: Gradients
+
+
+def check(
+    registry: Registry, inputs: Inputs, diagnostics: Diagnostics, *, unsupported: bool = True
+) -> Checked:
+    """Report what makes a registry, with the files that `inputs` name, no library of the target."""
+    whole = None if diagnostics.has_errors else registry
+    signatures = check_target(registry, inputs, diagnostics)
+    if inputs.python:
+        check_python(registry, inputs, diagnostics)
+    if unsupported:
+        check_unsupported(registry, inputs, diagnostics)
+    additions = read_additions(whole, inputs, diagnostics)
+    gradients = check_derivatives(whole, inputs, signatures, diagnostics)
+    return Checked(signatures, additions, gradients)
+
+
 class Stage(IntEnum):
     """The last stage that `inspect` runs; each stage comes after those above it."""
 
@@ -153,18 +176,11 @@ def inspect(
     which the target generates no files.
     """
     registry = read_registry(inputs, diagnostics)
-    whole = None if diagnostics.has_errors else registry
     if is_stale():
         return registry
     gradients = Gradients()
     if until >= Stage.check:
-        signatures = check_target(registry, inputs, diagnostics)
-        if inputs.python:
-            check_python(registry, inputs, diagnostics)
-        if unsupported:
-            check_unsupported(registry, inputs, diagnostics)
-        read_additions(whole, inputs, diagnostics)
-        gradients = check_derivatives(whole, inputs, signatures, diagnostics)
+        gradients = check(registry, inputs, diagnostics, unsupported=unsupported).gradients
         check_called_functions(gradients, inputs, diagnostics)
     if until >= Stage.lint:
         lint(registry, inputs, gradients, diagnostics)

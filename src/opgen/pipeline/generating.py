@@ -24,15 +24,8 @@ from opgen.io.writer import Tree, WriteReport, read, write
 from opgen.lints import suppress
 from opgen.model.cpp_words import is_library_name
 from opgen.model.registry import Registry
-from opgen.pipeline.checking import (
-    Additions,
-    allow_comments,
-    check_python,
-    check_target,
-    check_unsupported,
-    read_additions,
-)
-from opgen.pipeline.derivatives import Gradients, check_derivatives, derive_gradients
+from opgen.pipeline.checking import Additions, allow_comments, check
+from opgen.pipeline.derivatives import Gradients
 from opgen.pipeline.inputs import (
     Inputs,
     Overlay,
@@ -198,22 +191,13 @@ def checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
         message = f"target {target.name} has no class Tensor to share"
         diagnostics.error("E0910", message, None, hint="leave out --extends")
     registry = read_registry(inputs, diagnostics)
-    whole = None if diagnostics.has_errors else registry
-    signatures = check_target(registry, inputs, diagnostics)
-    if inputs.python:
-        check_python(registry, inputs, diagnostics)
-    additions = read_additions(whole, inputs, diagnostics)
-    gradients = Gradients()
-    if whole is None:
-        check_derivatives(whole, inputs, signatures, diagnostics)
-    else:
-        gradients = derive_gradients(whole, inputs, signatures, diagnostics)
-    check_unsupported(registry, inputs, diagnostics)
+    found = check(registry, inputs, diagnostics)
     if diagnostics.has_warnings:
         suppress(allow_comments(registry), diagnostics)
     if diagnostics.has_errors:
         return None
-    context = library_context(registry, inputs, diagnostics, additions, signatures, gradients)
+    parts = found.additions, found.signatures, found.gradients
+    context = library_context(registry, inputs, diagnostics, *parts)
     return None if diagnostics.has_errors else context
 
 

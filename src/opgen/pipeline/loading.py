@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -87,15 +86,11 @@ def _ignored_keys(inputs: Inputs, diagnostics: Diagnostics) -> frozenset[Dispatc
     return frozenset(ignored)
 
 
-def _is_of_others(key: DispatchKey, kept: Collection[DispatchKey]) -> bool:
+def _is_of_others(key: DispatchKey, kept: set[DispatchKey]) -> bool:
     """Return whether `key` belongs to a backend that is not kept."""
-    if key in kept:
-        return False
-    for prefix in _ABOVE:
-        if key.name.startswith(prefix):
-            backend = DispatchKey.__members__.get(key.name.removeprefix(prefix))
-            return backend is not None and is_backend(backend) and backend not in kept
-    return is_backend(key)
+    prefix = next((prefix for prefix in _ABOVE if key.name.startswith(prefix)), "")
+    backend = DispatchKey.__members__.get(key.name.removeprefix(prefix))
+    return backend is not None and is_backend(backend) and kept.isdisjoint((key, backend))
 
 
 def _key(name: str, diagnostics: Diagnostics) -> DispatchKey | None:

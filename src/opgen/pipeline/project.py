@@ -28,29 +28,19 @@ _NEXT_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _PLACE = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-# What a setting does, by its name, which is that of an option. Paths are relative to the folder of the file.
-SETTINGS: Mapping[str, str] = {
-    "yaml": "The schema files, of commands that name none. For other files, only `target`, `torch`, `namespace` and "
-    "`deny-warnings` hold.",
-    "target": "`runtime`, `torch` or `torch-stable`.",
-    "torch": "The oldest PyTorch that the library must work with (torch-stable).",
-    "namespace": "The namespace of operators without one, in files that do not declare one.",
-    "name": "The name of the library.",
-    "derivatives": "The files with the formulas of gradients.",
-    "include": "Folders of headers.",
-    "kernels": "Sources or folders that `opgen build` compiles.",
-    "output": "The folder of the generated tree: `-o` of `build`, `generate` and `check`, and what `verify` loads.",
-    "python": "Whether the library is a Python package, too.",
-    "python-folder": "A folder of your own Python files in the package (torch, torch-stable).",
-    "frameworks": "Other frameworks that call the operators, too: `jax`, for the Python package, and `tvm-ffi`.",
-    "deny-warnings": "Whether a warning is also a failure.",
-}
-_FORMS: Mapping[str, Form] = {
-    **{name: option.form for name, option in OPTIONS.items()},
+# The form of each setting, by its name, which is that of an option; docs/reference/project.md says what they do. Paths are
+# relative to the folder of the file.
+SETTINGS: Mapping[str, Form] = {
     "yaml": Form.paths,
+    **{
+        name: OPTIONS[name].form
+        for name in ("target", "torch", "namespace", "name", "derivatives", "include")
+    },
     "kernels": Form.paths,
     "output": Form.path,
+    "python": Form.flag,
     "python-folder": Form.path,
+    "frameworks": Form.names,
     "deny-warnings": Form.flag,
 }
 
@@ -170,7 +160,7 @@ def _values(
 
 def _convert(name: str, value: object, folder: Path) -> tuple[Any, str]:
     """Return the value of a setting, None if it has the wrong type, and what it takes."""
-    form = _FORMS[name]
+    form = SETTINGS[name]
     if form is Form.flag:
         return (value if isinstance(value, bool) else None), "true or false"
     if form in (Form.paths, Form.names):
