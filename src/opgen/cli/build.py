@@ -241,22 +241,19 @@ def _compile(
         entries = {
             f"{m.to_write.partition(')')[0]})": m.operator for m in missing_functions(context)
         }
+        # The places of rows of existing functions, by the functions' names.
+        existing = {
+            kernel.cpp_name: f.spans.kernel(key).place
+            for f in context.registry.functions
+            for key, kernel in f.dispatch
+            if kernel.source is KernelSource.existing
+        }
         if not verbose:
-            text = explain_failure(text, sources, entries, _existing_functions(context))
+            text = explain_failure(text, sources, entries, existing)
         click.echo(text, err=True, nl=False)
         if not verbose:
             click.echo("  = help: 'opgen build -v' also prints the compilers' commands", err=True)
         raise SystemExit(1)
-
-
-def _existing_functions(context: Context) -> dict[str, str]:
-    """Return the places of rows of existing functions, by the functions' names."""
-    return {
-        kernel.cpp_name: f.spans.kernel(key).place
-        for f in context.registry.functions
-        for key, kernel in f.dispatch
-        if kernel.source is KernelSource.existing
-    }
 
 
 def _tool(name: str) -> str:

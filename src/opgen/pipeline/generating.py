@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from opgen.cpp.signatures import Signatures
 from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import MODULE_SOURCE, Context, Library
 from opgen.emit.tree import build_files, operator_headers
 from opgen.io.files import MAX_BYTES
@@ -34,7 +33,7 @@ from opgen.pipeline.inputs import (
     recorded_options,
     with_contents,
 )
-from opgen.pipeline.loading import read_bytes, read_registry
+from opgen.pipeline.loading import check_library_name, read_bytes, read_registry
 from opgen.targets import TARGETS, unsupported
 from opgen.targets.base import FileKind, dotted
 from opgen.templating.render import Renderer
@@ -62,16 +61,7 @@ def library_context(
         name = backend.forward.key.lower()
     if name is None:
         name = _only_namespace(registry, diagnostics)
-    if name is None:
-        return None
-    if not is_library_name(name):
-        message = f"'{shorten(name)}' cannot be the name of a library"
-        diagnostics.error(
-            "E0914",
-            message,
-            None,
-            hint="use letters, digits and '_', and no keyword or macro of C++",
-        )
+    if name is None or not check_library_name(name, diagnostics):
         return None
     for kernel in () if backend is None or extended is None else backend.kernels():
         if extended is not None and kernel.function.full_name not in extended.operators:

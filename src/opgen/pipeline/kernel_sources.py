@@ -132,17 +132,11 @@ def _sources_in(
     if not found:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
         others = [f"{shown_path(file)} is not compiled: it is not a {wanted}" for file in own]
-        diagnostics.warning(
-            "W0918",
-            f"{folder} has no {wanted}, so every kernel is a stub",
-            None,
-            notes=others[:_MOST_NAMES],
-            hint=(
-                "name a file that has another ending"
-                if others
-                else f"put your kernels into {folder}"
-            ),
+        message = f"{folder} has no {wanted}, so every kernel is a stub"
+        hint = (
+            "name a file that has another ending" if others else f"put your kernels into {folder}"
         )
+        diagnostics.warning("W0918", message, None, notes=others[:_MOST_NAMES], hint=hint)
     return found
 
 

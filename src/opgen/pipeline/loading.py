@@ -7,8 +7,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from opgen.diagnostics import MAX_ERRORS, Diagnostics, Source, until_too_many
-from opgen.diagnostics.suggestions import did_you_mean
+from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.lints import lint_blanks
+from opgen.model.cpp_words import is_library_name
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     LIBRARY_DISPATCH_KEYS,
@@ -24,6 +25,17 @@ from opgen.resolve.computed_table import is_backend
 from opgen.targets import TARGETS
 
 MAX_BYTES = 10_000_000
+
+
+def check_library_name(name: str, diagnostics: Diagnostics) -> bool:
+    """Return whether a library can have this name; report one that it cannot have."""
+    if is_library_name(name):
+        return True
+    message = f"'{shorten(name)}' cannot be the name of a library"
+    hint = "use letters, digits and '_', and no keyword or macro of C++"
+    diagnostics.error("E0914", message, None, hint=hint)
+    return False
+
 
 _NO_OVERLAY: Overlay = {}
 

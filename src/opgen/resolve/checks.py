@@ -70,35 +70,22 @@ def check_names(
     first: dict[str, NativeFunction] = {}
     for f in functions:
         other = first.setdefault(f.scoped_name, f)
+        message = f"operator '{f.func.name}' is defined twice"
         if other is f:
             bad = others.get((f.scope, str(f.func.name))) if others else None
             if bad is not None:
-                message = f"operator '{f.func.name}' is defined twice"
                 label = (bad.span, "the other one, which has errors of its own")
                 diagnostics.error("E0401", message, f.span, labels=[label])
             continue
-        notes: tuple[str, ...] = ()
+        notes, hint = [], None
         if other.namespace != f.namespace:
-            notes = (f"'{other.full_name}' has it too: namespaces do not tell operators apart",)
-        is_overload = (
-            other.namespace == f.namespace
-            and not f.func.name.overload_name
-            and other.func.signature() != f.func.signature()
-        )
-        # The type of the last argument, as part of a name.
-        last = "".join(re.sub(r"\W", "", str(a.type)) for a in f.func.arguments.flat_non_out[-1:])
-        diagnostics.error(
-            "E0401",
-            f"operator '{f.func.name}' is defined twice",
-            f.span,
-            labels=[(other.span, "first defined here")],
-            notes=notes,
-            hint=(
-                f"an overload has a name: '{f.func.name}.{last or 'other'}'"
-                if is_overload
-                else None
-            ),
-        )
+            notes.append(f"'{other.full_name}' has it too: namespaces do not tell operators apart")
+        elif not f.func.name.overload_name and other.func.signature() != f.func.signature():
+            # The type of the last argument, as part of a name.
+            types = [re.sub(r"\W", "", str(a.type)) for a in f.func.arguments.flat_non_out]
+            hint = f"an overload has a name: '{f.func.name}.{types[-1] if types else 'other'}'"
+        labels = [(other.span, "first defined here")]
+        diagnostics.error("E0401", message, f.span, labels=labels, notes=notes, hint=hint)
 
 
 def check_entries(entries: Entries, diagnostics: Diagnostics) -> None:
@@ -206,17 +193,13 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
             is_own = f.structured_delegate.name.base == base and not meant
             hint = f"is '{near}' misspelt?" if is_own else f"did you mean '{near}'?"
         message = f"{delegates}, which is not defined"
-        diagnostics.error(
-            "E0402", message, span, hint=hint, fix=Edit(span, meant[0]) if len(meant) == 1 else None
-        )
+        fix = Edit(span, meant[0]) if len(meant) == 1 else None
+        diagnostics.error("E0402", message, span, hint=hint, fix=fix)
     elif not target.structured:
-        diagnostics.error(
-            "E0403",
-            f"{delegates}, which is not structured",
-            span,
-            labels=[(target.span, "this needs 'structured: True'")],
-            hint=None if target is not f else f"did you mean '{f.func.name}.out'?",
-        )
+        message = f"{delegates}, which is not structured"
+        labels = [(target.span, "this needs 'structured: True'")]
+        meant_out = f"did you mean '{f.func.name}.out'?" if target is f else None
+        diagnostics.error("E0403", message, span, labels=labels, hint=meant_out)
 
 
 def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:

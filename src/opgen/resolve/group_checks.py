@@ -144,28 +144,18 @@ def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
     text = "delegates to it, but has another signature"
     message = f"'{out.func.name}' is an out variant, but there is no functional variant of it"
     if siblings:
-        message = (
-            f"'{siblings[0].func.name}' delegates to '{out.func.name}', which has another signature"
-        )
+        name = siblings[0].func.name
+        message = f"'{name}' delegates to '{out.func.name}', which has another signature"
     else:
-        siblings = [
-            f
-            for f in entries.functions
-            if f.scoped_root == out.scoped_root and f.func.kind() is SchemaKind.functional
-        ]
+        named = (f for f in entries.functions if f.scoped_root == out.scoped_root)
+        siblings = [f for f in named if f.func.kind() is SchemaKind.functional]
         text = "has another signature"
-    diagnostics.error(
-        "E0502",
-        message,
-        out.span,
-        hint=describe_difference(out, siblings[0]) if siblings else None,
-        labels=[(f.span, text) for f in siblings],
-        notes=(
-            signature_notes(out, *siblings)
-            if siblings
-            else [f"it would be: {out.func.signature()}"]
-        ),
+    hint = describe_difference(out, siblings[0]) if siblings else None
+    labels = [(f.span, text) for f in siblings]
+    notes = (
+        signature_notes(out, *siblings) if siblings else (f"it would be: {out.func.signature()}",)
     )
+    diagnostics.error("E0502", message, out.span, hint=hint, labels=labels, notes=notes)
     return True
 
 
@@ -252,14 +242,11 @@ def _functional_is_there(variants: Completed, diagnostics: Diagnostics) -> bool:
     if not variants.must_be_group:
         return False
     first, *others = members
-    diagnostics.error(
-        "E0510",
-        f"'{first.func.name}' and '{others[0].func.name}' are variants of one operator,"
-        " but there is no functional variant",
-        first.span,
-        labels=[(f.span, "another variant") for f in others],
-        notes=[f"it would be: {first.func.signature(keep_return_names=True)}"],
-    )
+    names = f"'{first.func.name}' and '{others[0].func.name}'"
+    message = f"{names} are variants of one operator, but there is no functional variant"
+    labels = [(f.span, "another variant") for f in others]
+    notes = [f"it would be: {first.func.signature(keep_return_names=True)}"]
+    diagnostics.error("E0510", message, first.span, labels=labels, notes=notes)
     return True
 
 
@@ -334,17 +321,12 @@ _RULES: tuple[Rule, ...] = (
 def _functional_beside_mutable_is_marked(
     group: NativeFunctionsGroup, diagnostics: Diagnostics
 ) -> None:
-    name = group.functional.func.name
-    if group.mutable is None or name.name.functional_overload or group.functional.is_library:
+    name, mutable = group.functional.func.name, group.mutable
+    if mutable is None or name.name.functional_overload or group.functional.is_library:
         return
-    diagnostics.error(
-        "E0513",
-        f"'{name}' is the functional variant of '{group.mutable.func.name}', so its name must end"
-        " in '_functional'",
-        group.functional.span,
-        labels=[(group.mutable.span, "writes an argument")],
-        hint=f"call it '{name.name.base}_functional'",
-    )
+    message = f"'{name}' is the functional variant of '{mutable.func.name}', so its name must end in '_functional'"
+    labels, hint = [(mutable.span, "writes an argument")], f"call it '{name.name.base}_functional'"
+    diagnostics.error("E0513", message, group.functional.span, labels=labels, hint=hint)
 
 
 def _members_are_structured_alike(
@@ -420,18 +402,15 @@ NOT_STRUCTURED = {
 def _members_delegate_to_out(
     group: NativeFunctionsGroup, entries: Entries, diagnostics: Diagnostics
 ) -> None:
-    for f in (group.functional, group.inplace):
-        if f is None or not entries.has_structured_delegate(f):
-            continue
-        if f.structured_delegate != group.out.func.name:
-            diagnostics.error(
-                "E0517",
-                f"'{f.func.name}' delegates to '{f.structured_delegate}', but its out variant is"
-                f" '{group.out.func.name}'",
-                f.spans.value("structured_delegate"),
-                labels=[(group.out.span, "has the same signature")],
-                fix=Edit(f.spans.value("structured_delegate"), str(group.out.func.name)),
+    out = group.out
+    for f in filter(None, (group.functional, group.inplace)):
+        if entries.has_structured_delegate(f) and f.structured_delegate != out.func.name:
+            given, place = f.structured_delegate, f.spans.value("structured_delegate")
+            message = (
+                f"'{f.func.name}' delegates to '{given}', but its out variant is '{out.func.name}'"
             )
+            labels, fix = [(out.span, "has the same signature")], Edit(place, str(out.func.name))
+            diagnostics.error("E0517", message, place, labels=labels, fix=fix)
 
 
 def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:

@@ -29,18 +29,15 @@ def check_structured_beside_out(variants: Completed, diagnostics: Diagnostics) -
     out = variants.all.find(SchemaKind.out)
     if functional is None or out is None or not functional.structured:
         return
-    generated = "generated" in out.tags
-    diagnostics.error(
-        "E0530",
-        f"'{functional.func.name}' is structured, but it has the out variant '{out.func.name}'",
-        functional.spans.key("structured"),
-        labels=[(variants.autogen_span if generated else out.span, "the out variant")],
-        hint=(
-            "remove 'autogen'"
-            if generated
-            else f"write 'structured_delegate: {out.func.name}', and 'structured: True' there"
-        ),
+    place = out.span
+    hint = f"write 'structured_delegate: {out.func.name}', and 'structured: True' there"
+    if "generated" in out.tags:
+        place, hint = variants.autogen_span, "remove 'autogen'"
+    message = (
+        f"'{functional.func.name}' is structured, but it has the out variant '{out.func.name}'"
     )
+    span, labels = functional.spans.key("structured"), [(place, "the out variant")]
+    diagnostics.error("E0530", message, span, labels=labels, hint=hint)
 
 
 def check_outless_group(group: OutlessGroup, entries: Entries, diagnostics: Diagnostics) -> None:
@@ -86,20 +83,17 @@ def _views_have_one_base(group: OutlessGroup, diagnostics: Diagnostics) -> bool:
 def _inplace_delegates(
     group: OutlessGroup, inplace: NativeFunction, entries: Entries, diagnostics: Diagnostics
 ) -> None:
-    if inplace.structured_delegate == group.functional.func.name:
+    functional = group.functional
+    name = functional.func.name
+    if inplace.structured_delegate == name:
         return
     if inplace.structured_delegate is not None and not entries.has_structured_delegate(inplace):
         # The delegate itself is invalid, and already reported.
         return
-    diagnostics.error(
-        "E0535",
-        f"'{group.functional.func.name}' is structured, but '{inplace.func.name}' does not delegate"
-        " to it",
-        inplace.span,
-        labels=[(group.functional.spans.key("structured"), "structured here")],
-        hint=f"add 'structured_delegate: {group.functional.func.name}'",
-        fix=add_delegate(inplace, group.functional),
-    )
+    message = f"'{name}' is structured, but '{inplace.func.name}' does not delegate to it"
+    labels = [(functional.spans.key("structured"), "structured here")]
+    fix, hint = add_delegate(inplace, functional), f"add 'structured_delegate: {name}'"
+    diagnostics.error("E0535", message, inplace.span, labels=labels, hint=hint, fix=fix)
 
 
 def _inplace_is_alike(
