@@ -190,15 +190,13 @@ def _inputs(inputs: Inputs | PathLike | Iterable[PathLike]) -> _Inputs:
         raise ValueError(f"there is no target '{inputs.target}'; there are {', '.join(TARGETS)}")
     if not 1 <= inputs.shards <= MAX_SHARDS:
         raise ValueError(f"there cannot be {inputs.shards} shards, only 1 to {MAX_SHARDS}")
-    given = {
-        name: _READERS.get(option.form, _as_it_is)(getattr(inputs, name))
-        for name, option in OPTIONS.items()
-    }
+    given: dict[str, Any] = {}
+    for name, option in OPTIONS.items():
+        value = getattr(inputs, name)
+        if value is not None and option.form in _READERS:
+            value = _READERS[option.form](value)
+        given[name] = value
     return _Inputs(_paths(inputs.yaml), **given)
-
-
-def _path(path: PathLike | None) -> Path | None:
-    return None if path is None else Path(path)
 
 
 def _paths(paths: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
@@ -206,12 +204,8 @@ def _paths(paths: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
     return (Path(paths),) if isinstance(paths, str | os.PathLike) else tuple(map(Path, paths))
 
 
-def _as_it_is(value: object) -> object:
-    return value
-
-
 _READERS: Mapping[Form, Callable[[Any], Any]] = {
-    Form.path: _path,
+    Form.path: Path,
     Form.paths: _paths,
     Form.names: split_names,
 }

@@ -147,10 +147,8 @@ def format_entries(source: Source) -> str:
 
 def _format_once(source: Source) -> str:
     root = _read(source)
-    if not isinstance(root, SequenceNode):
-        return source.text
-    edits = [_format_entry(source, node) for node in root.items]
-    if not any(edits):
+    edits = [_format_entry(source, n) for n in root.items] if isinstance(root, SequenceNode) else []
+    if not isinstance(root, SequenceNode) or not any(edits):
         return source.text
     # A literal block may include the blank lines after it: such entries stay unchanged.
     same = _unchanged(source, root, edits)
@@ -219,22 +217,22 @@ def _reordered(
 ) -> str:
     """Return the lines of the keys in the new order, the first of them after the dash."""
     text = source.text
-    first = _line_at(source, node.pairs[0][0].start)
+    start = _line_at(source, node.pairs[0][0].start).start
     found = _BREAK.search(text)
     newline = "\n" if found is None else found.group()
-    dash = text[first.start : first.start + len(margin)]
-    starts = [first.start, *(end.next for end in ends[:-1])]
-    above, below = [], []
-    for (key, _), start, end in zip(node.pairs, starts, ends):
+    dash, blanks = text[start : start + len(margin)], " " * len(margin)
+    rows: list[tuple[str, str]] = []
+    for (key, _), end in zip(node.pairs, ends):
         line = _line_at(source, key.start)
-        above.append(text[start : line.start])
         body = text[line.start + len(margin) : end.next]
-        below.append(body if body.endswith(("\n", "\r")) else body + newline)
-    parts: list[str] = []
-    for place, i in enumerate(order):
-        parts += above[i], dash if place == 0 else " " * len(margin), below[i]
-    made = "".join(parts)
+        # The lines above the key, and those of the key.
+        rows.append((text[start : line.start], body))
+        start = end.next
     is_last = not text.endswith(("\n", "\r"), 0, ends[-1].next)
+    made = ""
+    for place, (above, body) in enumerate(rows[i] for i in order):
+        ending = "" if body.endswith(("\n", "\r")) else newline
+        made += f"{above}{dash if place == 0 else blanks}{body}{ending}"
     return made.removesuffix(newline) if is_last else made
 
 
@@ -296,16 +294,13 @@ def _line_at(source: Source, position: int) -> _Line:
     return _Line(start, found.start(), found.end())
 
 
-# Returns diagnostics for misplaced white space, if there are no other errors, and all diagnostics.
-CheckBlanks = Callable[[Mapping[Path, bytes]], Checked[Diagnostics]]
-
-
 def format_all(
-    contents: Mapping[Path, bytes], check: CheckBlanks
+    contents: Mapping[Path, bytes], check: Check[Diagnostics]
 ) -> tuple[Mapping[Path, bytes], Diagnostics]:
     """Return the contents that formatting changes, and the diagnostics of the formatted files.
 
-    If files have errors other than misplaced white space, nothing changes, and the diagnostics are those of the files.
+    `check` returns diagnostics for misplaced white space, if there are no other errors, and all diagnostics. If files have
+    other errors, nothing changes, and the diagnostics are those of the files.
     """
     fixed = fix_all(contents, check)
     found = fixed.last[1]

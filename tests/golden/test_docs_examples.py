@@ -12,7 +12,8 @@ import click
 import pytest
 
 from opgen.cli.main import main
-from opgen.diagnostics import Diagnostics, render_human
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.rendering import render_human
 from opgen.pipeline import checking, loading, queries
 from support.inputs import aten_inputs
 from support.pages import Page, library, pages, run_commands

@@ -21,7 +21,8 @@ from support.inputs import aten_inputs, registry_of
 
 with atheris.instrument_imports(include=["opgen"]):
     from opgen.compat import parse_allow_list
-    from opgen.diagnostics import Diagnostics, render_human, render_json
+    from opgen.diagnostics import Diagnostics
+    from opgen.diagnostics.rendering import render_human, render_json
     from opgen.edits import fix_all, format_contents
     from opgen.model.selector import select
     from opgen.parse import (
@@ -30,7 +31,7 @@ with atheris.instrument_imports(include=["opgen"]):
         parse_selective,
         parse_tags,
     )
-    from opgen.pipeline.checking import Stage, inspect, survey
+    from opgen.pipeline.checking import Stage, inspect
     from opgen.pipeline.loading import load
     from opgen.resolve.backend import resolve_backend
     from support.error_cases import yaml_cases
@@ -41,7 +42,7 @@ KINDS = {"tags.yaml": 1, "backend.yaml": 2, "selective.yaml": 3}
 
 
 def operators(content: bytes, diagnostics: Diagnostics) -> None:
-    survey(aten_inputs((PATH,), overlay={PATH: content}), diagnostics, until=Stage.check)
+    inspect(aten_inputs((PATH,), overlay={PATH: content}), diagnostics, until=Stage.check)
 
 
 def rewriting(content: bytes, diagnostics: Diagnostics) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from opgen.diagnostics import Diagnostics, render_human, render_json
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.rendering import render_human, render_json
 from opgen.importing.common.registrations import find_schema
 from opgen.pipeline.importing import Imports, import_operators
 from robust.test_any_bytes import run_within_limits

@@ -34,8 +34,16 @@ from pathlib import Path
 from opgen import data
 from opgen.compat import Break, compare_operators, not_allowed, parse_allow_list
 from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics
-from opgen.diagnostics import Code, Diagnostics, Source, describe, known_codes
-from opgen.diagnostics.diagnostic import BLOCK, title_of, unescaped
+from opgen.diagnostics import (
+    BLOCK,
+    Code,
+    Diagnostics,
+    Source,
+    describe,
+    known_codes,
+    title_of,
+    unescaped,
+)
 from opgen.parse import decode_source
 from opgen.parse.files.domains import parse_domains
 from opgen.pipeline.checking import Stage, inspect

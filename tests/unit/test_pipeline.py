@@ -56,7 +56,7 @@ def test_parse_errors_hide_no_others(yaml: Path) -> None:
     assert load(aten_inputs((yaml,)), diagnostics) is None
     assert codes(diagnostics) == ["E0307", "E0402"]
     diagnostics = Diagnostics()
-    assert inspect(aten_inputs((yaml,)), diagnostics) is None
+    inspect(aten_inputs((yaml,)), diagnostics)
     assert codes(diagnostics) == ["E0307", "E0402", "E0709"]
 
 

@@ -13,7 +13,14 @@ from opgen.cli.check import compare
 from opgen.diagnostics import Diagnostics
 from opgen.io import writer
 from opgen.io.files import FileState
-from opgen.io.manifest import DIGESTS, MANIFEST, digest, is_safe_path, write_digests
+from opgen.io.manifest import (
+    DIGESTS,
+    MANIFEST,
+    digest,
+    is_safe_path,
+    read_manifest,
+    write_digests,
+)
 from opgen.io.writer import FoundFiles, Tree, list_folders, write
 
 
@@ -150,22 +157,24 @@ def test_two_killed_runs_in_a_row_leave_nothing(
     assert sorted(p.name for p in tmp_path.iterdir()) == [".gitignore", DIGESTS, "c", MANIFEST]
 
 
+def compared(tmp_path: Path, **files: str) -> list[str]:
+    manifest = read_manifest(tmp_path, Diagnostics())
+    assert manifest is not None
+    return list(compare(tree(**files), tmp_path, manifest))
+
+
 def test_compare_names_stale_missing_and_left_over(tmp_path: Path) -> None:
     written(tmp_path, tree(a="1\n", b="2\n", c="3\n"))
     (tmp_path / "b").unlink()
-    found = compare(tree(a="one\n", b="2\n"), tmp_path, Diagnostics()).stale
-    assert {s.path: s.kind for s in found} == {
-        "a": "stale",
-        "b": "missing",
-        "c": "left over",
-        MANIFEST: "stale",
-    }
-    assert "-1\n+one\n" in next(s.diff for s in found if s.path == "a")
+    stale, missing, left_over, manifest = compared(tmp_path, a="one\n", b="2\n")
+    assert stale.startswith("--- a (on disk)") and "-1\n+one\n" in stale
+    assert (missing, left_over) == ("missing: b\n", "left over: c\n")
+    assert manifest.startswith(f"--- {MANIFEST} (on disk)")
 
 
 def test_compare_of_an_up_to_date_tree_is_empty(tmp_path: Path) -> None:
     written(tmp_path, tree(a="1\n"))
-    assert compare(tree(a="1\n"), tmp_path, Diagnostics()).stale == ()
+    assert compared(tmp_path, a="1\n") == []
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,11 @@ import click
 from msgspec.structs import replace
 
 from opgen.cli.help import ProjectOption, command
-from opgen.cli.options import (
-    frameworks_option,
-    jobs_option,
-    output_option,
-    path_option,
-    python_option,
-    schema_options,
-    shards_option,
-)
+from opgen.cli.options import jobs_option, path_option, schema_options, tree_options
 from opgen.cli.report import Reporting, report_unwritable, show_progress
 from opgen.data import cmake_dir
-from opgen.diagnostics import Diagnostics, counted, summarize
+from opgen.diagnostics import Diagnostics, counted
+from opgen.diagnostics.rendering import summarize
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import missing_functions
@@ -60,13 +53,10 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 
 @command("build")
 @schema_options
-@output_option
+@tree_options
 @path_option("--kernels", cls=ProjectOption, multiple=True)
 @click.option("--build-type", default="Release")
 @jobs_option
-@shards_option
-@python_option
-@frameworks_option
 @path_option("--python-folder", cls=ProjectOption)
 @click.option("-v", "--verbose", is_flag=True)
 def build(
@@ -89,7 +79,12 @@ def build(
     sources = find_sources(kernels, suffixes, output, early)
     _check_names([output.absolute(), *sources], diagnostics)
     headers = _folders(inputs.include, "name a folder of headers", diagnostics)
-    own = _own_python(python_folder, inputs, diagnostics)
+    own_python = () if python_folder is None else (python_folder,)
+    has_functions = FileKind.PYTHON_FUNCTIONS in TARGETS[inputs.target].plan.kinds
+    if own_python and not (inputs.python and has_functions):
+        message = "--python-folder goes with --python and --target torch or torch-stable"
+        raise click.UsageError(message)
+    own = _folders(own_python, "name a folder with ops.py", diagnostics)
     # The compiler looks for headers beside the kernels, too.
     beside = dict.fromkeys(Path(shown_path(source.parent)) for source in sources)
     found = folders_with_headers(replace(inputs, include=tuple(beside)))
@@ -114,7 +109,10 @@ def build(
         reporting.finish(diagnostics)
         assert tree is not None and context is not None
         _configure(output, folder, lists, build_type, inputs)
-        if sources and _compiles_runtime(folder):
+        runtime = folder / "opgen-runtime"
+        parts = [part for part in ("core", "kernels", "runtime") if (runtime / part).is_dir()]
+        if sources and not all(any(runtime.glob(f"libopgen_{part}.*")) for part in parts):
+            # A part of the runtime is yet to be compiled, which takes long: errors in these are reported before that.
             named = sources[0].name if len(sources) == 1 else f"{len(sources)} kernel sources"
             _progress(f"compiling {named}")
             _compile(folder, jobs, sources, context, verbose=verbose, first=True)
@@ -157,16 +155,6 @@ def _alone_in(folder: Path, fails: bool, diagnostics: Diagnostics) -> Iterator[N
         yield
 
 
-def _own_python(folder: Path | None, inputs: Inputs, diagnostics: Diagnostics) -> list[Path]:
-    if folder is None:
-        return []
-    if not inputs.python or FileKind.PYTHON_FUNCTIONS not in TARGETS[inputs.target].plan.kinds:
-        raise click.UsageError(
-            "--python-folder goes with --python and --target torch or torch-stable"
-        )
-    return _folders((folder,), "name a folder with ops.py", diagnostics)
-
-
 def _folders(paths: tuple[Path, ...], hint: str, diagnostics: Diagnostics) -> list[Path]:
     folders = find_folders(paths, hint, diagnostics)
     _check_names(folders, diagnostics)
@@ -192,13 +180,7 @@ def _configure(
     yaml = [path for path in given if not _NOT_FOR_CMAKE.search(str(path))]
     package = TARGETS[inputs.target].plan.cmake_package
     command = [
-        _tool("cmake"),
-        "-S",
-        str(output),
-        "-B",
-        str(folder),
-        "-G",
-        "Ninja",
+        *(_tool("cmake"), "-S", str(output), "-B", str(folder), "-G", "Ninja"),
         f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}",
         f"-DCMAKE_BUILD_TYPE={build_type}",
         f"-D{package}_DIR={cmake_dir()}",
@@ -218,16 +200,6 @@ def _configure(
     for line in result.stdout.splitlines():
         if line.startswith("-- opgen: "):
             _progress(line.removeprefix("-- opgen: "))
-
-
-def _compiles_runtime(folder: Path) -> bool:
-    """Return whether this build folder has yet to compile a part of the runtime, which takes long.
-
-    It then compiles the author's own sources before anything else, so that their errors are reported at once.
-    """
-    runtime = folder / "opgen-runtime"
-    parts = (part for part in ("core", "kernels", "runtime") if (runtime / part).is_dir())
-    return not all(any(runtime.glob(f"libopgen_{part}.*")) for part in parts)
 
 
 def _progress(text: str) -> None:
@@ -269,24 +241,19 @@ def _compile(
         entries = {
             f"{m.to_write.partition(')')[0]})": m.operator for m in missing_functions(context)
         }
+        # The places of rows of existing functions, by the functions' names.
+        existing = {
+            kernel.cpp_name: f.spans.kernel(key).place
+            for f in context.registry.functions
+            for key, kernel in f.dispatch
+            if kernel.source is KernelSource.existing
+        }
         if not verbose:
-            text = explain_failure(text, sources, entries, _existing_functions(context))
+            text = explain_failure(text, sources, entries, existing)
         click.echo(text, err=True, nl=False)
         if not verbose:
             click.echo("  = help: 'opgen build -v' also prints the compilers' commands", err=True)
         raise SystemExit(1)
-
-
-def _existing_functions(context: Context) -> dict[str, str]:
-    """Return the places of rows of existing functions, by the functions' names."""
-    places = {}
-    for f in context.registry.functions:
-        for key, kernel in f.dispatch:
-            if kernel.source is KernelSource.existing:
-                span = f.spans.kernel(key)
-                at = span.source.location(span.start)
-                places[kernel.cpp_name] = f"{span.source.path}:{at.line}:{at.column}"
-    return places
 
 
 def _tool(name: str) -> str:

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.cli.help import command
 from opgen.cli.lint import unified_diff
-from opgen.cli.options import (
-    frameworks_option,
-    is_given,
-    output_option,
-    python_option,
-    schema_options,
-    shards_option,
-)
+from opgen.cli.options import is_given, schema_options, tree_options
 from opgen.cli.report import Reporting
-from opgen.diagnostics import Diagnostics
-from opgen.io.manifest import MANIFEST, manifest_bytes, read_manifest
+from opgen.diagnostics import Diagnostics, counted
+from opgen.io.manifest import MANIFEST, Manifest, manifest_bytes, read_manifest
 from opgen.io.writer import Tree, list_folders, read
 from opgen.pipeline import generating
 from opgen.pipeline.inputs import (
@@ -36,58 +27,31 @@ from opgen.pipeline.inputs import (
 )
 
 
-class Stale(Struct, frozen=True):
-    """A path at which a folder differs from the generated tree."""
-
-    path: str
-    # "stale", "missing", "left over", or a description of what is there, such as "a link".
-    kind: str
-    diff: str
-
-
-class Comparison(Struct, frozen=True):
-    """Every path at which a folder differs from a tree, sorted, and the header of the folder's manifest."""
-
-    stale: tuple[Stale, ...] = ()
-    header: Mapping[str, Any] = field(default_factory=dict)
-
-
-def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> Comparison:
-    """Compare `directory` with `tree`. Reads every byte."""
-    old = read_manifest(directory, diagnostics)
-    if old is None:
-        return Comparison()
-    contents = tree.contents()
-    wanted = {**contents, MANIFEST: manifest_bytes(tree.manifest())}
-    top = os.fspath(directory)
+def compare(tree: Tree, directory: Path, old: Manifest) -> Iterator[str]:
+    """Yield a text for each path, in their order, at which `directory` differs from `tree`. Reads every byte."""
+    wanted = {**tree.contents(), MANIFEST: manifest_bytes(tree.manifest())}
     paths = sorted({*wanted, *old.paths})
     found = list_folders(directory, paths) if os.path.isdir(directory) else None
-    stale = []
     for path in paths:
         there = found is not None and path in found.files
-        actual = read(f"{top}/{path}")[1] if there else None
+        actual = read(f"{directory}/{path}")[1] if there else None
         if path not in wanted:
             if actual is not None:
-                stale.append(Stale(path, "left over", ""))
+                yield f"left over: {path}\n"
         elif found is not None and (kind := found.other_kind(path)) is not None:
             # The file that a link leads to may be right, but `generate` would reject the link.
-            stale.append(Stale(path, kind, ""))
+            yield f"{kind}: {path}\n"
         elif actual is None:
-            stale.append(Stale(path, "missing", ""))
+            yield f"missing: {path}\n"
         elif actual != wanted[path]:
             names = f"{path} (on disk)", f"{path} (generated)"
-            old_text = actual.decode(errors="replace")
-            diff = unified_diff(*names, old_text, wanted[path].decode())
-            stale.append(Stale(path, "stale", diff))
-    return Comparison(tuple(stale), old.header)
+            diff = unified_diff(*names, actual.decode(errors="replace"), wanted[path].decode())
+            yield diff or f"stale: {path}\n"
 
 
 @command("check")
 @schema_options
-@output_option
-@shards_option
-@python_option
-@frameworks_option
+@tree_options
 def check(inputs: Inputs, output: Path, reporting: Reporting) -> None:
     """Generate in memory, and compare every byte with the folder."""
     diagnostics = Diagnostics()
@@ -95,17 +59,16 @@ def check(inputs: Inputs, output: Path, reporting: Reporting) -> None:
         # The folder was perhaps made for another target.
         inputs = replace(inputs, target=recorded_target(output) or "runtime")
     tree = generating.build_tree(inputs, diagnostics)
-    found = Comparison() if tree is None else compare(tree, output, diagnostics)
+    old = None if tree is None else read_manifest(output, diagnostics)
     reporting.finish(diagnostics)
-    if not found.stale:
+    assert tree is not None and old is not None
+    stale = list(compare(tree, output, old))
+    if not stale:
         reporting.say(f"{output}: up to date")
         return
-    assert tree is not None
-    for entry in found.stale:
-        reporting.say(entry.diff or f"{entry.kind}: {entry.path}\n", nl=False)
-    noun = "file differs" if len(found.stale) == 1 else "files differ"
-    differ = f"{output}: {len(found.stale)} {noun}"
-    was = inputs_recorded(found.header, tree.header, inputs)
+    reporting.say("".join(stale), nl=False)
+    differ = f"{output}: {counted(len(stale), 'file differs', 'files differ')}"
+    was = inputs_recorded(old.header, tree.header, inputs)
     if was is None:
         click.echo(f"{differ}; run opgen generate to bring it up to date", err=True)
     else:

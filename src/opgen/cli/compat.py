@@ -14,8 +14,8 @@ from opgen.cli.report import Reporting, print_document, wants_color
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics, render_breaks_json
 from opgen.compat.breaks import MAX_BYTES as MAX_ALLOW_LIST
-from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.diagnostics.rendering import counted, render_github, render_human
+from opgen.diagnostics import Diagnostics, counted, until_too_many
+from opgen.diagnostics.rendering import render_github, render_human
 from opgen.parse import decode_source
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load, read_bytes
@@ -64,19 +64,11 @@ def _rendered(compared: _Comparison, wanted: frozenset[Direction], report_format
     if report_format == "github":
         return render_github(found)
     text = render_human(found, color=wants_color(err=False))
-    return f"{text}\n{_summary(compared)}\n" if text else f"{_summary(compared)}\n"
-
-
-def _summary(compared: _Comparison) -> str:
-    count = len(compared.breaks)
     broken = len({found.operator for found in compared.breaks})
-    parts = [
-        f"{counted(compared.old_operators, 'operator')} before, {compared.new_operators} now: ",
-        f"{counted(count, 'break')} of {counted(broken, 'operator')}",
-    ]
-    if compared.allowed:
-        parts.append(f", {compared.allowed} more allowed")
-    return "".join(parts)
+    before = f"{counted(compared.old_operators, 'operator')} before, {compared.new_operators} now"
+    breaks = f"{counted(len(compared.breaks), 'break')} of {counted(broken, 'operator')}"
+    more = f", {compared.allowed} more allowed" if compared.allowed else ""
+    return "\n".join([*filter(None, [text]), f"{before}: {breaks}{more}\n"])
 
 
 class _Comparison(Struct, frozen=True):

@@ -19,8 +19,8 @@ from opgen.cli.options import (
 from opgen.cli.report import Reporting, write_output
 from opgen.diagnostics import Diagnostics
 from opgen.model.profile import ATEN
-from opgen.pipeline.inputs import Inputs, installed_derivatives
-from opgen.pipeline.queries import CoverageReport, report_coverage
+from opgen.pipeline.inputs import Inputs, find_installed
+from opgen.pipeline.queries import report_coverage
 from opgen.targets import TARGETS
 
 
@@ -51,7 +51,7 @@ def coverage(
     diagnostics = Diagnostics()
     if not operators:
         operators = (default_schema(target, backend),)
-        derivatives = derivatives or installed_derivatives(target)
+        derivatives = derivatives or tuple(filter(None, (find_installed(target, "derivatives"),)))
     inputs = Inputs(
         operators,
         tags=tags,
@@ -64,10 +64,7 @@ def coverage(
     found = report_coverage(inputs, against, diagnostics)
     if found is not None and html is not None:
         write_output(html, os.fsencode(found.html), diagnostics)
-    reporting.finish_with(_printed(found, reporting), diagnostics)
-
-
-def _printed(found: CoverageReport | None, reporting: Reporting) -> str:
+    text = "the backend supports nothing\n" if found is None else found.text
     if reporting.format == "json":
-        return f"{json.dumps(None if found is None else found.values)}\n"
-    return "the backend supports nothing\n" if found is None else found.text
+        text = f"{json.dumps(None if found is None else found.values)}\n"
+    reporting.finish_with(text, diagnostics)

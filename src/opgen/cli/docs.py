@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 import click
@@ -52,10 +52,17 @@ def docs(page: str | None, path: bool, search: str | None) -> None:
         rows = map(str, pages.values()) if path else _by_question(pages)
         print_document("".join(f"{row}\n" for row in rows))
         return
-    names = _find(page, pages)
-    if len(names) != 1:
-        raise click.ClickException(_no_page(page, names, pages))
-    file = pages[names[0]]
+    # It may begin with `docs/` and end with `.md`, and be only the end of a name.
+    wanted = page.removeprefix("docs/").removesuffix(".md")
+    names = [name for name in pages if f"/{name}".endswith(f"/{wanted}")]
+    if wanted not in names and len(names) != 1:
+        hint = did_you_mean(page, [PurePosixPath(name).name for name in pages])
+        search = f"'opgen docs --search {shlex.quote(page)}' finds words, and 'opgen docs' lists all pages"
+        message = f"there is no page '{page}'; {hint or search}"
+        if names:
+            message = f"several pages have the name '{page}': {', '.join(names)}"
+        raise click.ClickException(message)
+    file = pages[wanted if wanted in names else names[0]]
     print_document(f"{file}\n" if path else file.read_text(encoding="utf-8"))
 
 
@@ -104,25 +111,6 @@ def _by_question(pages: Mapping[str, Path]) -> Iterator[str]:
                 yield f"    {page:{column}}  {_title(pages[page])}"
         yield ""
     yield "'opgen docs PAGE' prints one."
-
-
-def _find(page: str, names: Iterable[str]) -> list[str]:
-    """Return the page with this name, or all pages whose names end with it; it may begin with `docs/` and end with
-    `.md`.
-    """
-    wanted = page.removeprefix("docs/").removesuffix(".md")
-    found = [name for name in names if f"/{name}".endswith(f"/{wanted}")]
-    return [wanted] if wanted in found else found
-
-
-def _no_page(page: str, found: Sequence[str], names: Iterable[str]) -> str:
-    if found:
-        return f"several pages have the name '{page}': {', '.join(found)}"
-    hint = did_you_mean(page, [PurePosixPath(name).name for name in names])
-    search = (
-        f"'opgen docs --search {shlex.quote(page)}' finds words, and 'opgen docs' lists all pages"
-    )
-    return f"there is no page '{page}'; {hint or search}"
 
 
 def _title(path: Path) -> str:

@@ -13,14 +13,7 @@ import click
 from msgspec import Struct
 
 from opgen.cli.help import command
-from opgen.cli.options import (
-    frameworks_option,
-    output_option,
-    path_option,
-    python_option,
-    schema_options,
-    shards_option,
-)
+from opgen.cli.options import path_option, schema_options, tree_options
 from opgen.cli.report import Reporting, wants_color
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.inputs import Inputs
@@ -73,10 +66,7 @@ class Generation(Struct, frozen=True):
 
 @command("generate")
 @schema_options
-@output_option
-@shards_option
-@python_option
-@frameworks_option
+@tree_options
 @path_option("--depfile")
 @path_option("--output-list")
 @click.option("--list-outputs", is_flag=True)

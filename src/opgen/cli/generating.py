@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -14,9 +13,8 @@ from opgen.cli.generate import Generation
 from opgen.cli.report import report_unwritable, write_output
 from opgen.data import own_files
 from opgen.diagnostics import Diagnostics
-from opgen.io.files import read_regular
 from opgen.io.manifest import MANIFEST
-from opgen.io.writer import WriteReport, report_author_files
+from opgen.io.writer import WriteReport, read, report_author_files
 from opgen.pipeline import generating
 from opgen.pipeline.generating import write_tree
 from opgen.pipeline.inputs import Inputs, input_files
@@ -37,15 +35,6 @@ def _write_depfile(
             return
     text = f"{_escape(targets)}: {_escape(inputs)}\n"
     write_output(depfile, os.fsencode(text), diagnostics)
-
-
-def _write_output_list(path: Path, outputs: Iterable[str], diagnostics: Diagnostics) -> None:
-    """Write one path per line, unless the file has this content; report E0904 if that fails."""
-    text = "".join(f"{output}\n" for output in outputs).encode()
-    with suppress(OSError):
-        if read_regular(path)[1] == text:
-            return
-    write_output(path, text, diagnostics)
 
 
 def _escape(paths: Iterable[Path]) -> str:
@@ -104,7 +93,10 @@ def _write_tree(run: Generation) -> tuple[Diagnostics, WriteReport]:
 def _write_lists(run: Generation, outputs: Iterable[str], diagnostics: Diagnostics) -> None:
     """Write the files that build systems asked for, unless there are errors."""
     if run.output_list is not None and not diagnostics.has_errors:
-        _write_output_list(run.output_list, sorted(outputs), diagnostics)
+        text = "".join(f"{output}\n" for output in sorted(outputs)).encode()
+        # Build systems look at the time of the file.
+        if read(os.fspath(run.output_list))[1] != text:
+            write_output(run.output_list, text, diagnostics)
     if run.depfile is not None and not diagnostics.has_errors:
         targets = [path for path in (run.output_list, run.output / MANIFEST) if path is not None]
         _write_depfile(run.depfile, targets, _files_read(run.request.inputs), diagnostics)

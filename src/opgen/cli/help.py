@@ -132,7 +132,10 @@ class Command(click.Command):
         super().__init__(name, **attrs)
         self.told = describe(name)
         self.help = f"{self.told.summary}.\n\n{self.told.description}"
-        self.params.append(_short_help_option())
+        show = self._print_short_help
+        self.params.append(
+            click.Option(["-h"], is_flag=True, is_eager=True, expose_value=False, callback=show)
+        )
         rows = self.told.every_option()
         for param in self.params:
             if isinstance(param, click.Option):
@@ -164,8 +167,10 @@ class Command(click.Command):
         shared = {f"Shared options: {one}": shared_options(one) for one in self.told.shared}
         self._write_sections(shared, formatter)
 
-    def short_help_text(self, ctx: click.Context) -> str:
-        """Return the help for -h: the summary and the command's own options."""
+    def _print_short_help(self, ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        """Print the help for -h, the summary and the command's own options, and end the command."""
+        if not wanted or ctx.resilient_parsing:
+            return
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
@@ -176,7 +181,8 @@ class Command(click.Command):
         more = f" and the {number} options that commands share" if number else ""
         formatter.write_paragraph()
         formatter.write_text(f"'{ctx.command_path} --help' prints the whole help{more}.")
-        return formatter.getvalue().rstrip("\n")
+        click.echo(formatter.getvalue().rstrip("\n"))
+        ctx.exit()
 
     def _write_sections(
         self, shared: Mapping[str, Sequence[Row]], formatter: click.HelpFormatter
@@ -272,22 +278,6 @@ def _one_style() -> Iterator[None]:
         raise
     except click.ClickException as error:
         raise (_UsageError if isinstance(error, click.UsageError) else _Error)(error) from error
-
-
-def _short_help_option() -> click.Option:
-    def print_help(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-        if wanted and not context.resilient_parsing:
-            assert isinstance(context.command, Command)
-            click.echo(context.command.short_help_text(context))
-            context.exit()
-
-    return click.Option(
-        ["-h"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=print_help,
-    )
 
 
 def _write_line(formatter: click.HelpFormatter, text: str) -> None:

@@ -14,7 +14,8 @@ from opgen.cli.help import command
 from opgen.cli.lint import print_diffs, write_back
 from opgen.cli.options import report_options
 from opgen.cli.report import Reporting, report_unwritable, wants_color, write_output
-from opgen.diagnostics import Diagnostic, Diagnostics, counted, render_human
+from opgen.diagnostics import Diagnostic, Diagnostics, counted
+from opgen.diagnostics.rendering import render_human
 from opgen.io.files import create_file
 from opgen.pipeline import importing
 from opgen.pipeline.importing import Imported, Imports
@@ -82,7 +83,10 @@ def import_command(
     if reporting.is_human:
         if len(found.found) > 1:
             click.echo("\n".join(_table(found)), err=True)
-        click.echo(_summary(found, sources), err=True)
+        schemas = counted(found.schemas, "schema")
+        rows = counted(found.rows, "row of a kernel", "rows of kernels")
+        where = f" in {counted(found.files, 'file')}" if sources else ""
+        click.echo(f"{schemas}, {rows}{where}", err=True)
 
 
 def _defines(given: Sequence[str]) -> Mapping[str, str]:
@@ -150,10 +154,3 @@ def _table(found: Imported) -> Iterator[str]:
     for path, *counts in rows:
         numbers = "  ".join(f"{count:>{width}}" for count, width in zip(counts, widths[1:]))
         yield f"{path:<{widths[0]}}  {numbers}"
-
-
-def _summary(found: Imported, sources: Sequence[str]) -> str:
-    schemas = counted(found.schemas, "schema")
-    rows = counted(found.rows, "row of a kernel", "rows of kernels")
-    where = f" in {counted(found.files, 'file')}" if sources else ""
-    return f"{schemas}, {rows}{where}"

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from opgen.cli.help import command
 from opgen.cli.options import path_option, python_option, schema_options
 from opgen.cli.report import Reporting, report_unwritable
-from opgen.diagnostics import Diagnostics, counted, summarize
+from opgen.diagnostics import Diagnostics, counted
+from opgen.diagnostics.rendering import summarize
 from opgen.edits import MAX_FIXES, fix_all, format_all
 from opgen.io.files import rewrite_file
 from opgen.model.registry import Registry
@@ -88,7 +89,7 @@ def lint(
         build.lint_kernels(inputs, kernels, reporting)
         return
 
-    def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
+    def check(contents: Overlay) -> tuple[Diagnostics, Registry]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
         overlaid = replace(inputs, overlay=contents)
         return diagnostics, checking.inspect(overlaid, diagnostics, unsupported=True)
@@ -117,7 +118,7 @@ def lint(
 
 
 def _finish(
-    registry: Registry | None, diagnostics: Diagnostics, reporting: Reporting, *, hint_fix: bool
+    registry: Registry, diagnostics: Diagnostics, reporting: Reporting, *, hint_fix: bool
 ) -> None:
     """Print the diagnostics, for people also their number, and exit as `finish` does.
 
@@ -129,7 +130,7 @@ def _finish(
         if reporting.is_human:
             click.echo(f"\n{summary}", err=True)
         raise SystemExit(1)
-    if registry is not None and reporting.is_human:
+    if reporting.is_human:
         written = {f.spans.entry for f in registry.functions if "generated" not in f.tags}
         entries = counted(len(written), "entry", "entries")
         operators = counted(len(registry.functions), "operator")

@@ -22,7 +22,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -55,59 +55,42 @@ def _print_cmake_settings(context: click.Context, _: click.Parameter, folder: st
         context.exit()
 
 
-# The module of each command, and its name in the module, by purpose.
-_PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+# The commands by purpose.
+_PURPOSES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
-        "Begin": {
-            "new": "new:new",
-            "import": "import_:import_command",
-        },
-        "Write operators": {
-            "lint": "lint:lint",
-            "format": "lint:format_command",
-            "stub": "queries:stub",
-            "explain": "queries:explain",
-        },
-        "Generate and compile": {
-            "build": "build:build",
-            "generate": "generate:generate",
-            "check": "check:check",
-            "cache": "cache:cache",
-        },
-        "Test": {"verify": "verify:verify"},
-        "Releases, applications, backends": {
-            "compat": "compat:compat",
-            "select": "queries:select",
-            "coverage": "coverage:coverage",
-        },
-        "Read": {
-            "docs": "docs:docs",
-            "dump": "queries:dump",
-            "schema": "queries:schema",
-        },
-        "Editors and shells": {
-            "lsp": "editors:lsp",
-            "completion": "editors:completion",
-        },
+        "Begin": ("new", "import"),
+        "Write operators": ("lint", "format", "stub", "explain"),
+        "Generate and compile": ("build", "generate", "check", "cache"),
+        "Test": ("verify",),
+        "Releases, applications, backends": ("compat", "select", "coverage"),
+        "Read": ("docs", "dump", "schema"),
+        "Editors and shells": ("lsp", "completion"),
     }
 )
-
+# The modules of commands whose module has another name.
+_MODULES = {
+    **dict.fromkeys(("stub", "explain", "select", "dump", "schema"), "queries"),
+    **dict.fromkeys(("lsp", "completion"), "editors"),
+    "import": "import_",
+    "format": "lint",
+}
+# The module of each command.
 COMMANDS: Mapping[str, str] = MappingProxyType(
-    {name: module for commands in _PURPOSES.values() for name, module in commands.items()}
+    {name: _MODULES.get(name, name) for commands in _PURPOSES.values() for name in commands}
 )
 
 
 class _Group(Group):
     """Loads commands when they run, and prints a message instead of a traceback if memory or the disk is full."""
 
-    purposes = MappingProxyType({name: tuple(commands) for name, commands in _PURPOSES.items()})
+    purposes = _PURPOSES
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"opgen.cli.{module}"), name)
-        return command
+        found = vars(importlib.import_module(f"opgen.cli.{COMMANDS[cmd_name]}")).values()
+        commands = (one for one in found if isinstance(one, click.Command) and one.name == cmd_name)
+        return next(commands)
 
     def invoke(self, ctx: click.Context) -> Any:
         # A run keeps nearly all of its values to the end, and they have no cycles. The collector would take a fifth of the

@@ -69,11 +69,16 @@ def _option(name: str) -> _Decorator:
     )
 
 
-shards_option = _option("shards")
 python_option = click.option("--python/--no-python", cls=ProjectOption, default=False)
-frameworks_option = _option("frameworks")
 # The folder of the tree, which the command line or the project's settings name: `output: Path`.
 output_option = click.option("-o", "--output", cls=ProjectOption, is_needed=True, type=FOLDER)
+
+
+def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add -o and the options of `inputs` that only commands for a tree have: `output: Path`."""
+    return output_option(_option("shards")(python_option(_option("frameworks")(command))))
+
+
 # The number of processes: `jobs: int | None`.
 jobs_option = click.option("-j", "--jobs", type=click.IntRange(1))
 
@@ -169,7 +174,12 @@ def with_settings(given: Mapping[str, Any]) -> dict[str, Any]:
         return values
     context = click.get_current_context()
     project = find_settings(values["yaml"], values.get("report_format", "human"))
-    values["yaml"] = tuple(file for path in values["yaml"] for file in _schemas_in(path, project))
+    top = None if project is None else os.path.abspath(project.file.parent)
+    schemas: list[Path] = []
+    for path in values["yaml"]:
+        of_project = project.yaml if project is not None and os.path.abspath(path) == top else ()
+        schemas += (of_project or (path / DEFAULT_YAML,)) if path.is_dir() else (path,)
+    values["yaml"] = tuple(schemas)
     if not values["yaml"] and project is not None and values.get("backend_yaml") is None:
         values["yaml"] = project.yaml
     settings = project.values_for(values["yaml"]) if project is not None else {}
@@ -225,29 +235,19 @@ def find_settings(yaml: Sequence[Path], report_format: str) -> Project | None:
     return next(iter(found.values()), None)
 
 
-def _schemas_in(path: Path, project: Project | None) -> tuple[Path, ...]:
-    """Return the schema files of a folder; other paths as they are."""
-    if not path.is_dir():
-        return (path,)
-    is_top = project is not None and os.path.abspath(path) == os.path.abspath(project.file.parent)
-    return (
-        project.yaml if project is not None and is_top and project.yaml else (path / DEFAULT_YAML,)
-    )
-
-
 def default_schema(target: str, backend_yaml: Path | None) -> Path:
     """Return the YAML for a command line that names none.
 
     For an external backend, that is the YAML of the installed package; otherwise it is native_functions.yaml. Raises
     UsageError if there is no such file.
     """
-    package = None if backend_yaml is None else inputs.installed_package(target)
-    if package is not None:
-        path: Path | None = inputs.installed_schema(target)
+    library = TARGETS[target].installed
+    if backend_yaml is not None and library is not None:
+        path = inputs.find_installed(target, "schema")
         if path is None:
             raise click.UsageError(
-                f"no YAML is given, and the Python package {package}, which contains the YAML of {target}, is not installed"
-                f" for {sys.executable}"
+                f"no YAML is given, and the Python package {library.package}, which contains the YAML of {target},"
+                f" is not installed for {sys.executable}"
             )
         return path
     if not os.path.lexists(DEFAULT_YAML):

@@ -15,7 +15,8 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from opgen.diagnostics import Diagnostics, render_github, render_human, render_json, render_sarif
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.rendering import render_github, render_human, render_json, render_sarif
 from opgen.io.files import replace_users_file
 
 

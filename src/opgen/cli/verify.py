@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -20,14 +21,8 @@ from opgen.cli.options import (
     split_arguments,
 )
 from opgen.cli.report import Reporting, print_document, show_progress, wants_color, write_output
-from opgen.diagnostics import (
-    Diagnostics,
-    OpgenError,
-    describe,
-    render_github,
-    render_human,
-    render_sarif,
-)
+from opgen.diagnostics import Diagnostics, OpgenError, describe
+from opgen.diagnostics.rendering import render_github, render_human, render_sarif
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.inputs import recorded_target
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
@@ -81,7 +76,7 @@ def _complete_property(
 @click.option("--torch-namespace", "namespaces", multiple=True)
 @click.option("--target", type=Choice(("runtime", "torch")))
 @click.option("--framework", type=Choice(tuple(FRAMEWORKS)))
-@path_option("--domains", multiple=True)
+@path_option("--domains", "domain_files", multiple=True)
 @click.option("--property", "properties", multiple=True, shell_complete=_complete_property)
 @click.option("--quick", "mode", flag_value="quick")
 @click.option("--thorough", "mode", flag_value="thorough")
@@ -99,15 +94,13 @@ def verify(
     namespaces: tuple[str, ...],
     target: str | None,
     framework: str | None,
-    domains: tuple[Path, ...],
     properties: tuple[str, ...],
     mode: str | None,
-    seed: int,
-    jobs: int | None,
     report_format: str,
     reports: tuple[Path, ...],
     programs: Path | None,
     deny_untested: bool,
+    **others: Any,
 ) -> None:
     """Check that operators do what their schemas say."""
     files, operators = split_arguments(given)
@@ -119,12 +112,17 @@ def verify(
     built_for = None if build is None else recorded_target(build)
     chosen = target or ("torch" if namespaces else built_for or settings.get("target"))
     chosen = "torch" if chosen == "torch-stable" else chosen or "runtime"
-    files = files or settings.get("yaml") or _default_schemas(chosen, namespaces)
+    # By namespaces, operators are selected without the schema file of this folder.
+    is_read = chosen == "runtime" or (not namespaces and DEFAULT_YAML.exists())
+    files = files or settings.get("yaml") or ((DEFAULT_YAML,) if is_read else ())
     if framework and chosen != "runtime":
         raise click.UsageError(f"{framework} calls libraries for target runtime")
     loaded, found_folders = _library(build, loads, chosen)
+    for path in reports:
+        if path.suffix not in _RENDERERS:
+            message = f"{path} ends in none of {', '.join(_RENDERERS)}"
+            raise click.BadParameter(message, param_hint="'--report'")
     diagnostics = Diagnostics()
-    _check_reports(reports)
     progress = _Progress(report_format)
     try:
         report = run(
@@ -135,12 +133,10 @@ def verify(
             namespaces=namespaces,
             only=operators,
             properties=[_property(name) for name in properties],
-            domain_files=domains,
             folders=[*found_folders, *folders],
             mode=mode or "default",
-            seed=seed,
-            jobs=jobs,
             progress=progress.tell,
+            **others,
         )
     except OpgenError as error:
         click.echo(render_human(error.diagnostics, color=wants_color()), err=True, nl=False)
@@ -160,13 +156,6 @@ def verify(
     untested = any(v.status == NOT_TESTED for v in verdicts)
     if not report.ok or (deny_untested and untested):
         raise SystemExit(1)
-
-
-def _default_schemas(target: str, namespaces: tuple[str, ...]) -> tuple[Path, ...]:
-    """Return the schema file of this folder, where the operators are not selected by namespaces."""
-    if target == "runtime" or (not namespaces and DEFAULT_YAML.exists()):
-        return (DEFAULT_YAML,)
-    return ()
 
 
 def _library(
@@ -198,14 +187,6 @@ def _property(text: str) -> str:
         return codes.NAMES[text.upper()]
     hint = did_you_mean(text, codes.PROPERTIES) or "'opgen docs verify-properties' lists all"
     raise click.BadParameter(f"there is no property '{text}'; {hint}", param_hint="'--property'")
-
-
-def _check_reports(reports: tuple[Path, ...]) -> None:
-    for path in reports:
-        if path.suffix not in _RENDERERS:
-            raise click.BadParameter(
-                f"{path} ends in none of {', '.join(_RENDERERS)}", param_hint="'--report'"
-            )
 
 
 class _Progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -103,16 +104,14 @@ def as_diagnostics(breaks: Iterable[Break], wanted: frozenset[Direction]) -> Dia
         before = [] if item.new_span is None else [(item.old_span, "before")]
         message = f"{item.operator}: {item.message}"
         span = item.new_span or item.old_span
-        diagnostics.error(item.kind.value, message, span, labels=before, notes=_notes(item, wanted))
+        notes = []
+        if Direction.backward not in item.directions:
+            only = "it breaks only programs that the newer version saves and the older one runs"
+            notes.append(only)
+        if reason := stricter_reason(item, wanted):
+            notes.append(reason)
+        diagnostics.error(item.kind.value, message, span, labels=before, notes=notes)
     return diagnostics
-
-
-def _notes(item: Break, wanted: frozenset[Direction]) -> list[str]:
-    notes = []
-    if Direction.backward not in item.directions:
-        notes.append("it breaks only programs that the newer version saves and the older one runs")
-    reason = stricter_reason(item, wanted)
-    return notes if reason is None else [*notes, reason]
 
 
 def stricter_reason(item: Break, wanted: frozenset[Direction]) -> str | None:
@@ -122,24 +121,22 @@ def stricter_reason(item: Break, wanted: frozenset[Direction]) -> str | None:
 
 def render_breaks_json(breaks: Iterable[Break], wanted: frozenset[Direction]) -> str:
     """Return the breaks as JSON, one object per line."""
-    return "".join(
-        f"{json.dumps(_as_object(item, wanted), ensure_ascii=False)}\n" for item in breaks
+    rows = (
+        {
+            "operator": item.operator,
+            "kind": item.kind.name,
+            "code": item.kind.value,
+            "message": item.message,
+            "directions": sorted(direction.value for direction in item.directions & wanted),
+            "old": item.old,
+            "new": item.new,
+            "old_span": place_object(item.old_span),
+            "new_span": None if item.new_span is None else place_object(item.new_span),
+            "stricter": stricter_reason(item, wanted),
+        }
+        for item in breaks
     )
-
-
-def _as_object(item: Break, wanted: frozenset[Direction]) -> dict[str, object]:
-    return {
-        "operator": item.operator,
-        "kind": item.kind.name,
-        "code": item.kind.value,
-        "message": item.message,
-        "directions": sorted(direction.value for direction in item.directions & wanted),
-        "old": item.old,
-        "new": item.new,
-        "old_span": place_object(item.old_span),
-        "new_span": None if item.new_span is None else place_object(item.new_span),
-        "stricter": stricter_reason(item, wanted),
-    }
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
 
 
 MAX_BYTES = 1_000_000
@@ -152,8 +149,8 @@ _MAX_REPEATS = 3
 # Parts of a pattern that neither repeat nor choose: escapes, character sets, and the start of special groups.
 _PLAIN = re.compile(r"\\.|\[\^?\]?[^\]]*\]|\(\?", re.DOTALL)
 _OPTIONAL = re.compile(r"(?<![*+?}])\?")
-# The most ways to match a name. Each optional part doubles them, each group multiplies them by the number of its
-# alternatives, and each repetition by _PLACES, the number of places where it may end.
+# The most ways to match a name. Each optional part doubles them, the text between two parentheses multiplies them by the
+# number of its alternatives, and each repetition by _PLACES, the number of places where it may end.
 _MAX_WAYS = 1_000_000
 _PLACES = 100
 
@@ -164,10 +161,6 @@ class Allowed(Struct, frozen=True):
     pattern: re.Pattern[str]
     until: date | None
     span: Span
-
-    def is_valid(self, today: date) -> bool:
-        """Return whether the entry has not expired."""
-        return self.until is None or today <= self.until
 
     def allows(self, operator: str) -> bool:
         """Return whether the entry is for this operator, by any of its names."""
@@ -216,7 +209,11 @@ def _parse_entry(content: str, span: Span, diagnostics: Diagnostics) -> Allowed 
         diagnostics.error("E1150", f"'{shorten(pattern)}' {problem}", span)
         return None
     try:
-        return Allowed(_compile(pattern), date.fromisoformat(rest[0]) if rest else None, span)
+        with warnings.catch_warnings():
+            # Python warns about syntax whose meaning may change.
+            warnings.simplefilter("ignore")
+            compiled = re.compile(pattern)
+        return Allowed(compiled, date.fromisoformat(rest[0]) if rest else None, span)
     except (re.error, RecursionError, OverflowError) as error:
         message = f"'{shorten(pattern)}' is not a regular expression: {error}"
         diagnostics.error("E1150", message, span)
@@ -236,50 +233,24 @@ def _find_slow_part(pattern: str) -> str | None:
     repeats = len(_REPEATS.findall(pattern))
     if repeats > _MAX_REPEATS:
         return f"has more than {_MAX_REPEATS} repetitions, which can take forever"
-    if _count_ways(_PLAIN.sub(_simplify, pattern)) * _PLACES**repeats > _MAX_WAYS:
+    plain = _PLAIN.sub(lambda part: "(" if part[0] == "(?" else "x", pattern)
+    alternatives = (part.count("|") + 1 for part in re.split(r"[()]", plain))
+    ways = math.prod(alternatives) * 2 ** len(_OPTIONAL.findall(plain)) * _PLACES**repeats
+    if ways > _MAX_WAYS:
         return "has too many optional parts and alternatives, which can take forever"
     return None
-
-
-def _simplify(part: re.Match[str]) -> str:
-    return "(" if part[0] == "(?" else "x"
-
-
-def _count_ways(pattern: str) -> int:
-    """Return the number of combinations of alternatives and optional parts in a simplified pattern.
-
-    At most _MAX_WAYS + 1.
-    """
-    ways, open_groups, done = 1, [1], []
-    for character in pattern:
-        match character:
-            case "(":
-                open_groups.append(1)
-            case ")" if len(open_groups) > 1:
-                done.append(open_groups.pop())
-            case "|":
-                open_groups[-1] += 1
-    for factor in (*done, *open_groups, *[2] * len(_OPTIONAL.findall(pattern))):
-        ways = min(ways * factor, _MAX_WAYS + 1)
-    return ways
-
-
-def _compile(pattern: str) -> re.Pattern[str]:
-    with warnings.catch_warnings():
-        # Python warns about syntax whose meaning may change.
-        warnings.simplefilter("ignore")
-        return re.compile(pattern)
 
 
 def not_allowed(
     breaks: Iterable[Break], allowed: Sequence[Allowed], today: date, diagnostics: Diagnostics
 ) -> tuple[Break, ...]:
     """Return the breaks that no entry allows. Entries that have expired, or allow no break, are reported."""
-    breaks = tuple(breaks)
-    valid = [entry for entry in allowed if entry.is_valid(today)]
+    kept = every = tuple(breaks)
     for entry in allowed:
-        if not entry.is_valid(today):
+        if entry.until is not None and today > entry.until:
             diagnostics.warning("W1151", f"this was allowed until {entry.until}", entry.span)
-        elif not any(entry.allows(item.operator) for item in breaks):
+            continue
+        if not any(entry.allows(item.operator) for item in every):
             diagnostics.warning("W1152", "no break is of such an operator", entry.span)
-    return tuple(item for item in breaks if not any(entry.allows(item.operator) for entry in valid))
+        kept = tuple(item for item in kept if not entry.allows(item.operator))
+    return kept

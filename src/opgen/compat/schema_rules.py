@@ -163,7 +163,7 @@ def align(old: Sequence[Argument], new: Sequence[Argument]) -> Alignment:
     renamed = tuple(
         (a, b)
         for a, b in zip(old, new)
-        if a.name not in after and b.name not in before and _may_be_same(a, b)
+        if a.name not in after and b.name not in before and _type_verdicts(a.type, b.type) != BOTH
     )
     matched = {a.name for pair in renamed for a in pair}
     added = [(i, b) for i, b in enumerate(new) if b.name not in before and b.name not in matched]
@@ -179,9 +179,11 @@ def align(old: Sequence[Argument], new: Sequence[Argument]) -> Alignment:
     )
 
 
-def _may_be_same(old: Argument, new: Argument) -> bool:
-    before, after = interpreter_type(old.type), interpreter_type(new.type)
-    return is_accepted(before, after) or is_accepted(after, before)
+def _type_verdicts(old: Type, new: Type) -> frozenset[Direction]:
+    """Return the directions in which values of one type are not accepted as the other, without the sizes of lists."""
+    before, after = interpreter_type(old), interpreter_type(new)
+    backward = _NONE if is_accepted(before, after) else BACKWARD
+    return backward if is_accepted(after, before) else backward | FORWARD
 
 
 _NONE: frozenset[Direction] = frozenset()
@@ -197,7 +199,7 @@ class Versions(Struct, frozen=True):
         self,
         kind: BreakKind,
         message: str,
-        texts: tuple[object, object],
+        texts: Sequence[object],
         spans: tuple[Span, Span],
         verdicts: frozenset[Direction] = BOTH,
         stricter: frozenset[Direction] = _NONE,
@@ -223,30 +225,24 @@ class Versions(Struct, frozen=True):
 
 def compare_schemas(versions: Versions) -> Iterator[Break]:
     """Yield all breaks between the schemas, in both directions."""
-    old, new = _without_outs(versions.old), _without_outs(versions.new)
+    old, old_outs = _split(versions.old)
+    new, new_outs = _split(versions.new)
     yield from _compare_lists(versions, old, new, out=False)
-    yield from _compare_lists(versions, _outs(versions.old), _outs(versions.new), out=True)
+    yield from _compare_lists(versions, old_outs, new_outs, out=True)
     yield from _compare_returns(versions)
 
 
-# Arguments
+def _split(f: NativeFunction) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
+    """Return the other arguments and the out arguments.
 
-
-def _outs(f: NativeFunction) -> tuple[Argument, ...]:
-    """Return the out arguments. For PyTorch's runtime, they begin at the first written keyword argument."""
+    For PyTorch's runtime, these begin at the first written keyword argument.
+    """
     arguments = f.func.arguments
-    return arguments.flat_all[_first_out(f) :] if f.is_library else arguments.out
-
-
-def _without_outs(f: NativeFunction) -> tuple[Argument, ...]:
-    arguments = f.func.arguments
-    return arguments.flat_all[: _first_out(f)] if f.is_library else arguments.flat_non_out
-
-
-def _first_out(f: NativeFunction) -> int:
-    arguments, positional = f.func.arguments.flat_all, len(f.func.arguments.flat_positional)
-    keyword = range(positional, len(arguments))
-    return next((i for i in keyword if arguments[i].is_write), len(arguments))
+    every, first = arguments.flat_all, len(arguments.flat_non_out)
+    if f.is_library:
+        keyword = range(len(arguments.flat_positional), len(every))
+        first = next((i for i in keyword if every[i].is_write), len(every))
+    return every[:first], every[first:]
 
 
 def _compare_lists(
@@ -261,15 +257,23 @@ def _compare_lists(
     for position, argument in aligned.removed:
         yield _removed(versions, argument, breaks_forward=out or position < len(new))
     if aligned.reordered:
-        yield _reordered(versions, old, new)
-    yield from _new_out_arguments(versions, aligned) if out else _new_arguments(versions, aligned)
+        texts = tuple(", ".join(a.name for a in arguments) for arguments in (old, new))
+        message = "the order of the arguments changed"
+        spans = (versions.old.span, versions.new.span)
+        yield versions.break_(BreakKind.reordered_arguments, message, texts, spans)
+    what = f"new {'out ' if out else ''}argument"
+    for argument in aligned.inserted:
+        message = f"{what} '{argument.name}' comes before old ones; it must come last"
+        yield versions.of_argument(BreakKind.inserted_argument, message, None, argument)
+    for argument in aligned.appended:
+        yield from (_new_out if out else _new)(versions, argument)
 
 
 def _removed(versions: Versions, argument: Argument, *, breaks_forward: bool) -> Break:
     verdicts = BOTH if breaks_forward else BACKWARD
     moved = next((a for a in versions.new.func.arguments.flat_all if a.name == argument.name), None)
     if moved is not None:
-        now = "is now" if moved in _outs(versions.new) else "is no longer"
+        now = "is now" if moved in _split(versions.new)[1] else "is no longer"
         message = f"argument '{argument.name}' {now} an out argument"
         return versions.of_argument(BreakKind.changed_argument_alias, message, argument, moved)
     message = f"argument '{argument.name}' was removed"
@@ -278,40 +282,24 @@ def _removed(versions: Versions, argument: Argument, *, breaks_forward: bool) ->
     return versions.of_argument(kind, message, argument, None, verdicts, stricter)
 
 
-def _reordered(versions: Versions, old: Sequence[Argument], new: Sequence[Argument]) -> Break:
-    texts = tuple(", ".join(a.name for a in arguments) for arguments in (old, new))
-    message = "the order of the arguments changed"
-    spans = (versions.old.span, versions.new.span)
-    return versions.break_(BreakKind.reordered_arguments, message, (texts[0], texts[1]), spans)
+def _new(versions: Versions, argument: Argument) -> Iterator[Break]:
+    if argument.default is None:
+        message = f"new argument '{argument.name}' has no default"
+        kind = BreakKind.new_argument_without_default
+        yield versions.of_argument(kind, message, None, argument)
+    elif is_list(default_value(argument.default, argument.type)):
+        message = f"the default of new argument '{argument.name}' is a list"
+        kind = BreakKind.new_argument_with_list_default
+        yield versions.of_argument(kind, message, None, argument, FORWARD)
 
 
-def _new_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
-    for argument in aligned.inserted:
-        message = f"new argument '{argument.name}' comes before old ones; it must come last"
-        yield versions.of_argument(BreakKind.inserted_argument, message, None, argument)
-    for argument in aligned.appended:
-        if argument.default is None:
-            message = f"new argument '{argument.name}' has no default"
-            yield versions.of_argument(
-                BreakKind.new_argument_without_default, message, None, argument
-            )
-        elif is_list(default_value(argument.default, argument.type)):
-            message = f"the default of new argument '{argument.name}' is a list"
-            kind = BreakKind.new_argument_with_list_default
-            yield versions.of_argument(kind, message, None, argument, FORWARD)
-
-
-def _new_out_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
-    for argument in aligned.inserted:
-        message = f"new out argument '{argument.name}' comes before old ones"
-        yield versions.of_argument(BreakKind.inserted_argument, message, None, argument)
-    for argument in aligned.appended:
-        message = f"out argument '{argument.name}' is new"
-        if not argument.is_write:
-            message = f"argument '{argument.name}' after the out arguments is new"
-        kind = BreakKind.new_out_argument
-        stricter = BACKWARD if argument.default is None else _NONE
-        yield versions.of_argument(kind, message, None, argument, FORWARD, stricter)
+def _new_out(versions: Versions, argument: Argument) -> Iterator[Break]:
+    message = f"out argument '{argument.name}' is new"
+    if not argument.is_write:
+        message = f"argument '{argument.name}' after the out arguments is new"
+    kind = BreakKind.new_out_argument
+    stricter = BACKWARD if argument.default is None else _NONE
+    yield versions.of_argument(kind, message, None, argument, FORWARD, stricter)
 
 
 def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iterator[Break]:
@@ -322,7 +310,8 @@ def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iter
             now = "is now written" if new.is_write else "is no longer written"
             message = f"argument '{new.name}' {now}"
         yield versions.of_argument(BreakKind.changed_argument_alias, message, old, new)
-    verdicts = _type_verdicts(old, new)
+    is_same_size = _list_size(old.type) == _list_size(new.type)
+    verdicts = _type_verdicts(old.type, new.type) if is_same_size else BOTH
     if verdicts:
         message = f"the type of argument '{new.name}' was {old.type}, and is now {new.type}"
         yield versions.of_argument(BreakKind.changed_argument_type, message, old, new, verdicts)
@@ -330,16 +319,6 @@ def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iter
         message = f"argument '{new.name}' can no longer be passed by position"
         yield versions.of_argument(BreakKind.keyword_only_moved, message, old, new)
     yield from _compare_defaults(versions, old, new)
-
-
-def _type_verdicts(old: Argument, new: Argument) -> frozenset[Direction]:
-    if old.type == new.type:
-        return _NONE
-    if _list_size(old.type) != _list_size(new.type):
-        return BOTH
-    before, after = interpreter_type(old.type), interpreter_type(new.type)
-    backward = _NONE if is_accepted(before, after) else BACKWARD
-    return backward if is_accepted(after, before) else backward | FORWARD
 
 
 def _is_keyword(f: NativeFunction, argument: Argument) -> bool:
@@ -367,17 +346,13 @@ def _default(argument: Argument) -> DefaultValue | None:
     return None if argument.default is None else default_value(argument.default, argument.type)
 
 
-# Returns
-
-
 def _compare_returns(versions: Versions) -> Iterator[Break]:
     old, new = versions.old.func.returns, versions.new.func.returns
     if len(old) != len(new):
         message = f"it returned {_count(old)}, and now returns {_count(new)}"
         spans = (versions.old.span, versions.new.span)
         texts = tuple(f"({', '.join(map(str, returns))})" for returns in (old, new))
-        kind = BreakKind.changed_number_of_returns
-        yield versions.break_(kind, message, (texts[0], texts[1]), spans)
+        yield versions.break_(BreakKind.changed_number_of_returns, message, texts, spans)
         return
     for index, (before, after) in enumerate(zip(old, new)):
         yield from _compare_return(versions, index, before, after)
@@ -405,9 +380,6 @@ def _compare_return(versions: Versions, index: int, old: Return, new: Return) ->
     ):
         message = f"the type of return {index} was {old.type}, and is now {new.type}"
         yield break_(BreakKind.changed_return_type, message)
-
-
-# Arguments and returns
 
 
 def _alias(annotation: Annotation | None) -> tuple[object, ...] | None:
@@ -439,26 +411,14 @@ def compare_operators(
     for f in after.values():
         if f.full_name not in before:
             moved.setdefault(str(f.func.name), []).append(f.full_name)
-    return tuple(
-        item
-        for f in old
-        for item in (
-            compare_operator(f, after[f.full_name])
-            if f.full_name in after
-            else (_removed_operator(f, bases, moved.get(str(f.func.name), ())),)
-        )
-    )
-
-
-def compare_operator(old: NativeFunction, new: NativeFunction) -> tuple[Break, ...]:
-    """Return the breaks between two versions of one operator."""
-    versions = Versions(old, new)
-    return (
-        *compare_schemas(versions),
-        *_lost_composite_kernel(versions),
-        *_removed_variants(versions),
-        *_moved_python_module(versions),
-    )
+    found: list[Break] = []
+    for f in old:
+        if f.full_name in after:
+            versions = Versions(f, after[f.full_name])
+            found += (*compare_schemas(versions), *_compare_attributes(versions))
+        else:
+            found.append(_removed_operator(f, bases, moved.get(str(f.func.name), ())))
+    return tuple(found)
 
 
 def _base_name(f: NativeFunction) -> str:
@@ -476,23 +436,28 @@ def _removed_operator(f: NativeFunction, bases: Collection[str], moved: Sequence
     return Break(f.full_name, kind, message, str(f.func), "", f.span, None, BOTH)
 
 
-def _attribute(
-    versions: Versions, kind: BreakKind, message: str, old: str, new: str, key: str
-) -> Break:
-    """Return a break outside of the schemas, in the entry's `key`."""
-    spans = (versions.old.spans.key(key), versions.new.spans.key(key))
-    return versions.break_(kind, message, (old, new), spans, _NONE, BACKWARD)
+def _compare_attributes(versions: Versions) -> Iterator[Break]:
+    """Yield the breaks outside of the schemas."""
+    old, new = both = versions.old, versions.new
 
+    def break_(kind: BreakKind, message: str, texts: Sequence[str], key: str) -> Break:
+        spans = (old.spans.key(key), new.spans.key(key))
+        return versions.break_(kind, message, texts, spans, _NONE, BACKWARD)
 
-def _lost_composite_kernel(versions: Versions) -> Iterator[Break]:
-    if _serves_every_backend(versions.old) and not _serves_every_backend(versions.new):
-        keys = tuple(
-            ", ".join(str(key) for key, _ in f.dispatch) or "none"
-            for f in (versions.old, versions.new)
-        )
+    if _serves_every_backend(old) and not _serves_every_backend(new):
+        keys = [", ".join(str(key) for key, _ in f.dispatch) or "none" for f in both]
         message = "it had a kernel for every backend, but has none now"
-        kind = BreakKind.lost_composite_kernel
-        yield _attribute(versions, kind, message, keys[0], keys[1], "dispatch")
+        yield break_(BreakKind.lost_composite_kernel, message, keys, "dispatch")
+    for variant in sorted(old.variants - new.variants, key=lambda v: v.name):
+        what = "method of Tensor" if variant is Variant.method else "function"
+        variants = [", ".join(sorted(v.name for v in f.variants)) or "none" for f in both]
+        message = f"it can no longer be called as a {what}"
+        yield break_(BreakKind.removed_variant, message, variants, "variants")
+    if old.python_module != new.python_module:
+        modules = [f.python_module or "" for f in both]
+        was, now = (module or "none" for module in modules)
+        message = f"its Python module was {was}, and is now {now}"
+        yield break_(BreakKind.moved_python_module, message, modules, "python_module")
 
 
 def _serves_every_backend(f: NativeFunction) -> bool:
@@ -503,22 +468,3 @@ def _serves_every_backend(f: NativeFunction) -> bool:
     """
     is_structured_view = f.structured and f.is_view_op and not f.func.is_out_fn()
     return f.has_composite_kernel or f.structured_delegate is not None or is_structured_view
-
-
-def _removed_variants(versions: Versions) -> Iterator[Break]:
-    for variant in sorted(versions.old.variants - versions.new.variants, key=lambda v: v.name):
-        what = "method of Tensor" if variant is Variant.method else "function"
-        old, new = (
-            ", ".join(sorted(v.name for v in f.variants)) or "none"
-            for f in (versions.old, versions.new)
-        )
-        message = f"it can no longer be called as a {what}"
-        yield _attribute(versions, BreakKind.removed_variant, message, old, new, "variants")
-
-
-def _moved_python_module(versions: Versions) -> Iterator[Break]:
-    before, after = versions.old.python_module, versions.new.python_module
-    if before != after:
-        message = f"its Python module was {before or 'none'}, and is now {after or 'none'}"
-        texts = (before or "", after or "")
-        yield _attribute(versions, BreakKind.moved_python_module, message, *texts, "python_module")

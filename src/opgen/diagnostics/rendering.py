@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from opgen.diagnostics.diagnostic import Code, Diagnostic, Edit, Severity, Source, Span, describe
+from opgen.diagnostics import Code, Diagnostic, Edit, Severity, Source, Span, counted, describe
 
 # A line longer than this is shown in part.
 _MAX_LINE = 400
@@ -59,11 +59,6 @@ def summarize(diagnostics: Iterable[Diagnostic], *, hint_fix: bool = False) -> s
     return f"{text}; {fixes} can be fixed with --fix" if fixes else text
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: "1 file", "2 files". `many` is the plural if that is not `one` with an s."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
-
-
 class _Paint(Struct, frozen=True):
     color: bool
 
@@ -75,10 +70,11 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
     strong = _COLORS[item.severity]
     head = paint(strong, f"{item.severity.value}[{item.code}]")
     yield f"{head}{paint(_BOLD, f': {visible(item.message)}')}"
-    width = _gutter_width(item)
+    spans = [span for span in (item.span, *(span for span, _ in item.labels)) if span is not None]
+    width = max((len(str(_lines_of(span)[2])) for span in spans), default=1)
     bar = paint(_BLUE, f"{'':{width}} |")
     if item.span is not None:
-        yield f"{' ' * width}{paint(_BLUE, '-->')} {visible(_place(item.span))}"
+        yield f"{' ' * width}{paint(_BLUE, '-->')} {visible(item.span.place)}"
         yield bar
         yield from _snippet(item.span, item.hint or "", "^", width, strong, paint)
         shown = item.span
@@ -89,7 +85,7 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
                 yield lines[1]
                 continue
             if span.source is not shown.source:
-                yield f"{' ' * width}{paint(_BLUE, ':::')} {visible(_place(span))}"
+                yield f"{' ' * width}{paint(_BLUE, ':::')} {visible(span.place)}"
             yield bar
             yield from lines
             shown = span
@@ -102,11 +98,6 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
 def visible(text: str, also: str = "") -> str:
     """Return a line that is safe for a terminal or a log: without control characters of the file, except tabs and `also`."""
     return "".join(c if c.isprintable() or c in f"\t{also}" else "\ufffd" for c in text)
-
-
-def _gutter_width(item: Diagnostic) -> int:
-    spans = [span for span, _ in item.labels] + ([item.span] if item.span is not None else [])
-    return max((len(str(_lines_of(s)[2])) for s in spans), default=1)
 
 
 def _lines_of(span: Span) -> tuple[int, int, int]:
@@ -126,11 +117,6 @@ def _text_end(span: Span) -> int:
             return begin + kept
         end = begin
     return span.end
-
-
-def _place(span: Span) -> str:
-    location = span.source.location(span.start)
-    return f"{span.source.path}:{location.line}:{location.column}"
 
 
 def _snippet(
@@ -249,20 +235,15 @@ def render_github(diagnostics: Iterable[Diagnostic]) -> str:
 
 def _command(item: Diagnostic) -> str:
     message = item.message if item.hint is None else f"{item.message} ({item.hint})"
-    properties = {"title": item.code}
+    properties: dict[str, object] = {"title": item.code}
     if item.span is not None:
-        start = item.span.source.location(item.span.start)
-        end = item.span.source.location(item.span.end)
-        properties |= {
-            "file": item.span.source.path,
-            "line": str(start.line),
-            "col": str(start.column),
-            "endLine": str(end.line),
-        }
+        at = place_object(item.span)
+        properties |= {"file": at["path"], "line": at["line"], "col": at["column"]}
+        properties["endLine"] = at["end_line"]
         # GitHub accepts an end column only on the start line.
-        if end.line == start.line:
-            properties["endColumn"] = str(end.column)
-    listed = ",".join(f"{name}={_escape(text, ':,')}" for name, text in properties.items())
+        if at["end_line"] == at["line"]:
+            properties["endColumn"] = at["end_column"]
+    listed = ",".join(f"{name}={_escape(str(text), ':,')}" for name, text in properties.items())
     return f"::{item.severity.value} {listed}::{_escape(message)}"
 
 
@@ -287,7 +268,11 @@ def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
         "tool": {"driver": driver},
         "columnKind": "utf16CodeUnits",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder opgen ran in."}}},
-        "artifacts": [_artifact(source) for source in sources],
+        "artifacts": [
+            {"location": _uri(source)}
+            | ({} if source.sha256 is None else {"hashes": {"sha-256": source.sha256}})
+            for source in sources
+        ],
         "results": list(_results(items, rules, sources)),
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -307,8 +292,8 @@ def _sources(item: Diagnostic) -> Iterator[Source]:
 def _rule(code: Code) -> dict[str, object]:
     markdown = code.explanation
     if code.example is not None:
-        failing, fixed = _fenced(code.example.failing), _fenced(code.example.fixed)
-        markdown += f"\n\nReported:\n\n{failing}\n\nFixed:\n\n{fixed}"
+        for what, text in (("Reported", code.example.failing), ("Fixed", code.example.fixed)):
+            markdown += f"\n\n{what}:\n\n```yaml\n{text.rstrip()}\n```"
     level = "warning" if code.code.startswith("W") else "error"
     return {
         "id": code.code,
@@ -317,17 +302,6 @@ def _rule(code: Code) -> dict[str, object]:
         "help": {"text": code.explanation, "markdown": markdown},
         "defaultConfiguration": {"level": level},
     }
-
-
-def _fenced(text: str) -> str:
-    return f"```yaml\n{text.rstrip()}\n```"
-
-
-def _artifact(source: Source) -> dict[str, object]:
-    artifact: dict[str, object] = {"location": _uri(source)}
-    if source.sha256 is not None:
-        artifact["hashes"] = {"sha-256": source.sha256}
-    return artifact
 
 
 def _uri(source: Source) -> dict[str, object]:

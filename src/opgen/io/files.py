@@ -13,7 +13,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -172,13 +172,18 @@ def locked(folder: Path, *, patience_s: float = 0.0) -> Iterator[Callable[[], No
         yield lambda: None
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+    def check_same() -> None:
+        if not os.path.samestat(os.fstat(handle), os.stat(folder)):
+            raise OSError(errno.ESTALE, "another folder has replaced it", str(folder))
+
     try:
         end = time.monotonic() + patience_s
         while not _lock(handle):
             if time.monotonic() >= end:
                 raise Locked(str(folder))
             time.sleep(_PAUSE_S)
-        yield lambda: _check_same(handle, folder)
+        yield check_same
     finally:
         os.close(handle)
 
@@ -192,11 +197,6 @@ def _lock(handle: int) -> bool:
         # Network file systems may allow locks only on files that are open for writing.
         return True
     return True
-
-
-def _check_same(handle: int, folder: Path) -> None:
-    if not os.path.samestat(os.fstat(handle), os.stat(folder)):
-        raise OSError(errno.ESTALE, "another folder has replaced it", str(folder))
 
 
 @contextmanager
@@ -215,12 +215,9 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 def remove_temporaries(folder: str) -> None:
     """Remove temporary files of killed runs from a folder whose lock is held."""
-    try:
-        found = [name for name in os.listdir(folder) if is_temporary(name)]
-    except OSError:
-        return
-    for name in found:
-        remove_temporary(os.path.join(folder, name))
+    with suppress(OSError):
+        for name in filter(is_temporary, os.listdir(folder)):
+            remove_temporary(os.path.join(folder, name))
 
 
 def remove_temporary(path: str) -> None:
@@ -256,15 +253,13 @@ def _write_beside(path: str, content: bytes) -> tuple[str, FileState]:
     # A run writes thousands of files: with Path objects, that takes a third longer.
     temporary = os.path.join(os.path.dirname(path), temporary_name())
     try:
-        state = write_new_file(temporary, content)
-    except OSError as error:
+        return temporary, write_new_file(temporary, content)
+    except BaseException as error:
         _unlink(temporary)
-        # The error of a full disk does not name the file.
-        raise OSError(error.errno, error.strerror, path) from error
-    except BaseException:
-        _unlink(temporary)
+        if isinstance(error, OSError):
+            # The error of a full disk does not name the file.
+            raise OSError(error.errno, error.strerror, path) from error
         raise
-    return temporary, state
 
 
 def write_new_file(path: str, content: bytes) -> FileState:
@@ -283,11 +278,9 @@ def write_new_file(path: str, content: bytes) -> FileState:
 
 
 def _unlink(path: str) -> None:
-    try:
+    # Its folder may be gone; else the next run removes the file.
+    with suppress(OSError):
         os.unlink(path)
-    except OSError:
-        # Its folder may be gone; else the next run removes the file.
-        return
 
 
 def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -320,13 +313,12 @@ def place_new_folder(folder: str, files: Mapping[str, bytes]) -> dict[str, FileS
     try:
         states = _write_new(new, files)
         os.rename(new, folder)
-    except OSError as error:
+    except BaseException as error:
         shutil.rmtree(new, ignore_errors=True)
-        # Users do not know the temporary name, and the error of a failed write has no file name at all.
-        named = str(error.filename or folder).replace(new, folder)
-        raise OSError(error.errno, error.strerror, named) from error
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
+        if isinstance(error, OSError):
+            # Users do not know the temporary name, and the error of a failed write has no file name at all.
+            named = str(error.filename or folder).replace(new, folder)
+            raise OSError(error.errno, error.strerror, named) from error
         raise
     return states
 
@@ -353,18 +345,15 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _is_left_over(folder: Path, files: Mapping[str, bytes]) -> bool:
     """Return whether `folder` has a temporary folder of a killed run, and otherwise only some of `files`."""
-    killed = False
-    for path in folder.iterdir():
-        if is_temporary(path.name):
-            killed = True
-            continue
-        for one in (path, *path.rglob("*")):
-            wanted = files.get(one.relative_to(folder).as_posix())
-            if one.is_symlink() or (not one.is_dir() and (wanted is None or not one.is_file())):
-                return False
-            if wanted is not None and one.read_bytes() != wanted:
-                return False
-    return killed
+    children = list(folder.iterdir())
+    own = [path for path in children if not is_temporary(path.name)]
+    for path in (found for child in own for found in (child, *child.rglob("*"))):
+        wanted = files.get(path.relative_to(folder).as_posix())
+        if path.is_symlink() or not (path.is_dir() if wanted is None else path.is_file()):
+            return False
+        if wanted is not None and path.read_bytes() != wanted:
+            return False
+    return len(own) < len(children)
 
 
 def _remove(folder: Path, names: list[str]) -> None:

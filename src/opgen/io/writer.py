@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,7 +30,6 @@ from opgen.io.files import (
 from opgen.io.manifest import (
     MANIFEST,
     MANIFEST_FORMAT,
-    Manifest,
     digest,
     is_safe_path,
     manifest_bytes,
@@ -118,10 +119,16 @@ def _write_locked(
     if manifest is None or diagnostics.has_errors:
         return WriteReport()
     found = list_folders(directory, (*tree.files, *manifest.paths))
-    pending = _finished_pending(manifest, directory, found)
+    # The files that a killed run had finished writing.
+    pending = {
+        path: wanted
+        for path, wanted in manifest.pending.items()
+        if path in found.files and _digest_of(directory, path) == wanted
+    }
     own = manifest.files.union(pending)
     contents = tree.contents()
-    states = _unchanged(contents, directory, found)
+    reads = ((path, *read(f"{directory}/{path}")) for path in contents if path in found.files)
+    states = {path: state for path, state, content in reads if content == contents[path]}
     changed = [path for path in contents if path not in states]
     _report_foreign_files(tree, changed, directory, own, found, diagnostics)
     if diagnostics.has_errors:
@@ -132,10 +139,32 @@ def _write_locked(
     left_over = sorted(own.intersection(found.files) - tree.files.keys())
     kept = {**read_digests(directory), **pending}
     left = _inspect_left_over(directory, left_over, kept, find_unedited)
-    if pending and (changed or left.unedited):
-        # The next manifest replaces the pending files. If this run is killed, too, these digests must still be known.
-        write_digests(directory, kept, required=True)
-    return _write_all(tree, contents, states, directory, own, found, left)
+    new = {path: digest(content) for path, content in contents.items()}
+    if changed or left.unedited:
+        if pending:
+            # The next manifest replaces them. If this run is killed, too, their digests must still be known.
+            write_digests(directory, kept, required=True)
+        pending = {path: new[path] for path in sorted(changed)}
+        before = sorted(own.union(new.keys() - pending.keys()))
+        begun = {**tree.manifest(), "files": before, "pending": pending}
+        replace_file(directory / MANIFEST, manifest_bytes(begun))
+    top = os.fspath(directory)
+    written = _write_files(top, {path: contents[path] for path in changed}, found)
+    removed = _remove(directory, left.unedited)
+    # Before the new manifest: until that is written, what this run wrote is pending, so its digests are known.
+    write_digests(directory, new)
+    content = manifest_bytes(tree.manifest())
+    state, old_content = read(f"{top}/{MANIFEST}")
+    if old_content != content:
+        state = replace_file(f"{top}/{MANIFEST}", content)
+    return WriteReport(
+        written=tuple(sorted(changed)),
+        unchanged=tuple(sorted(states)),
+        removed=removed,
+        edited=left.edited,
+        unknown=left.unknown,
+        states={**states, **written, MANIFEST: state},
+    )
 
 
 class _LeftOver(Struct, frozen=True):
@@ -150,8 +179,7 @@ def _inspect_left_over(
     directory: Path, paths: Collection[str], kept: Mapping[str, str], find_unedited: FindUnedited
 ) -> _LeftOver:
     """Return the files that nobody has edited, by the digests `kept` or, without a digest, by `find_unedited`."""
-    contents = ((path, read(f"{directory}/{path}")[1]) for path in paths)
-    digests = {path: digest(content) for path, content in contents if content is not None}
+    digests = {path: own for path in paths if (own := _digest_of(directory, path))}
     doubtful = [path for path in paths if path not in digests or digests[path] != kept.get(path)]
     if doubtful:
         # A file with another digest may be unedited, too: version control may have replaced it.
@@ -209,9 +237,6 @@ def _sources(paths: Collection[str], directory: Path) -> Iterator[str]:
             return
 
 
-# Contents of the folder
-
-
 class FoundFiles(Struct, frozen=True):
     """Files and subfolders of a tree, by their paths from the top.
 
@@ -265,15 +290,6 @@ def list_folders(directory: Path, paths: Iterable[str]) -> FoundFiles:
     )
 
 
-def _unchanged(
-    contents: Mapping[str, bytes], directory: Path, found: FoundFiles
-) -> dict[str, FileState]:
-    """Return the files that hold the right bytes already, each with its state before it was read."""
-    top = os.fspath(directory)
-    rows = ((path, *read(f"{top}/{path}")) for path in contents if path in found.files)
-    return {path: state for path, state, content in rows if content == contents[path]}
-
-
 def read(path: str) -> tuple[FileState, bytes | None]:
     """Return the state of a file and then its bytes, or None if it cannot be read or is not a regular file."""
     try:
@@ -282,14 +298,10 @@ def read(path: str) -> tuple[FileState, bytes | None]:
         return (0, 0, 0), None
 
 
-def _finished_pending(manifest: Manifest, directory: Path, found: FoundFiles) -> dict[str, str]:
-    """Return the digests of the files that a killed run had finished writing."""
-    finished = {}
-    for path, wanted in manifest.pending.items():
-        content = read(f"{directory}/{path}")[1] if path in found.files else None
-        if content is not None and digest(content) == wanted:
-            finished[path] = wanted
-    return finished
+def _digest_of(directory: Path, path: str) -> str:
+    """Return the digest of a file; empty if it cannot be read or is not a regular file."""
+    content = read(f"{directory}/{path}")[1]
+    return "" if content is None else digest(content)
 
 
 def _report_foreign_files(
@@ -314,62 +326,18 @@ def _report_foreign_files(
         if kind is not None:
             message = f"{directory / path} is {kind}, and a file is to be written there"
             diagnostics.error("E0901", message, None)
-        elif path not in own and path != MANIFEST and _exists(path, directory, found):
-            diagnostics.error(
-                "E0901",
-                f"{directory / path} was not written by opgen and would be overwritten",
-                None,
-                hint="move it away, or generate into another directory",
-            )
-
-
-def _exists(path: str, directory: Path, found: FoundFiles) -> bool:
-    # Not from `found`: the file may be gone by now, and on a file system that does not distinguish Foo.h and foo.h the
-    # list of its folder has the other name.
-    return _folder_of(path) in found.folders and os.path.lexists(directory / path)
+            continue
+        # Not from `found`: the file may be gone by now, and on a file system that does not distinguish Foo.h and foo.h
+        # the list of its folder has the other name.
+        exists = _folder_of(path) in found.folders and os.path.lexists(directory / path)
+        if exists and path not in own and path != MANIFEST:
+            message = f"{directory / path} was not written by opgen and would be overwritten"
+            hint = "move it away, or generate into another directory"
+            diagnostics.error("E0901", message, None, hint=hint)
 
 
 def _folder_of(path: str) -> str:
     return path.rpartition("/")[0] or "."
-
-
-# Changes
-
-
-def _write_all(
-    tree: Tree,
-    contents: Mapping[str, bytes],
-    unchanged: Mapping[str, FileState],
-    directory: Path,
-    own: frozenset[str],
-    found: FoundFiles,
-    left: _LeftOver,
-) -> WriteReport:
-    manifest = tree.manifest()
-    new = {path: digest(content) for path, content in contents.items()}
-    changed = [path for path in contents if path not in unchanged]
-    if changed or left.unedited:
-        pending = {path: new[path] for path in sorted(changed)}
-        before = sorted(own.union(new.keys() - pending.keys()))
-        begun = {**manifest, "files": before, "pending": pending}
-        replace_file(directory / MANIFEST, manifest_bytes(begun))
-    top = os.fspath(directory)
-    states = _write_files(top, {path: contents[path] for path in changed}, found)
-    removed = _remove(directory, left.unedited)
-    # Before the new manifest: until that is written, what this run wrote is pending, so its digests are known.
-    write_digests(directory, new)
-    content = manifest_bytes(manifest)
-    state, old_content = read(f"{top}/{MANIFEST}")
-    if old_content != content:
-        state = replace_file(f"{top}/{MANIFEST}", content)
-    return WriteReport(
-        written=tuple(sorted(changed)),
-        unchanged=tuple(sorted(unchanged)),
-        removed=removed,
-        edited=left.edited,
-        unknown=left.unknown,
-        states={**unchanged, **states, MANIFEST: state},
-    )
 
 
 def _write_files(
@@ -383,7 +351,9 @@ def _write_files(
     new_folders: dict[str, dict[str, bytes]] = {}
     states: dict[str, FileState] = {}
     for path, content in contents.items():
-        folder = _first_missing_folder(path, found.folders)
+        parents = accumulate(path.split("/")[:-1], "{}/{}".format)
+        # The outermost folder that is missing.
+        folder = next((parent for parent in parents if parent not in found.folders), None)
         if folder is None:
             states[path] = replace_file(f"{top}/{path}", content)
         elif folder not in new_folders and os.path.lexists(f"{top}/{folder}"):
@@ -398,33 +368,15 @@ def _write_files(
     return states
 
 
-def _first_missing_folder(path: str, folders: Collection[str]) -> str | None:
-    """Return the outermost folder of `path` that is not among `folders`; None if all are."""
-    end = path.find("/")
-    while end >= 0:
-        if path[:end] not in folders:
-            return path[:end]
-        end = path.find("/", end + 1)
-    return None
-
-
 def _remove(directory: Path, digests: Mapping[str, str]) -> tuple[str, ...]:
-    """Remove the files that still have these digests; return them, sorted."""
+    """Remove the files that still have these digests, and folders that are empty then; return the files, sorted."""
     removed = []
     for path, wanted in sorted(digests.items()):
-        content = read(f"{directory}/{path}")[1]
-        if content is None or digest(content) != wanted:
+        if _digest_of(directory, path) != wanted:
             continue
         (directory / path).unlink()
         removed.append(path)
-        _prune_empty_parents((directory / path).parent, directory)
+        with suppress(OSError):
+            for folder in Path(path).parents[:-1]:
+                (directory / folder).rmdir()
     return tuple(removed)
-
-
-def _prune_empty_parents(folder: Path, top: Path) -> None:
-    while folder != top:
-        try:
-            folder.rmdir()
-        except OSError:
-            return
-        folder = folder.parent

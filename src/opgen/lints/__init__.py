@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from opgen.diagnostics import Diagnostic, Diagnostics, Severity, known_codes
+from opgen.diagnostics import Diagnostic, Diagnostics, known_codes
 from opgen.lints.conventions import lint_base, lint_kernels, lint_keys, lint_names, lint_variants
 from opgen.lints.libraries import (
     lint_blanks,
@@ -80,10 +80,8 @@ def suppress(allows: Sequence[Allow], diagnostics: Diagnostics) -> frozenset[All
     used: set[Allow] = set()
 
     def is_allowed(item: Diagnostic) -> bool:
-        if item.severity is not Severity.warning or item.span is None:
-            return False
-        span = item.span
-        covering = [allow for allow in by_code.get(item.code, ()) if allow.covers(span)]
+        span, allows = item.span, by_code.get(item.code, ())
+        covering = [allow for allow in allows if span is not None and allow.covers(span)]
         used.update(covering)
         return bool(covering)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, UFUNC_DISPATCH_KEYS, DispatchKey
-from opgen.model.function_schema import TENSOR, Argument, SchemaKind
+from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import KernelSource, NativeFunction, Variant, ViewSchemaKind
 from opgen.model.registry import Registry
 from opgen.resolve.computed_table import computed_table, serving_alias
@@ -25,9 +24,16 @@ def lint_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
     """Check the names in the schema of `f`."""
     _overload_of_types(f, diagnostics)
     _out_names(f, diagnostics)
-    _half_named_returns(f, diagnostics)
+    named = [r.name is not None for r in f.func.returns]
+    if len(set(named)) == 2:
+        message = f"some returns of '{f.func.name}' have names, but this one has none"
+        diagnostics.warning("W1010", message, f.return_span(named.index(False)))
     _partial_options(f, diagnostics)
-    _internal_method(f, diagnostics)
+    is_internal = f.root_name.lstrip("_").startswith(_LIBRARIES)
+    if Variant.method in f.variants and (is_internal or f.root_name.endswith("_backward")):
+        message = f"'{f.func.name}' is for other operators, but is a method of every tensor"
+        span = f.spans.item("variants", "method")
+        diagnostics.warning("W1018", message, span, hint="write 'variants: function'")
 
 
 def lint_base(f: NativeFunction, bases: Collection[str], diagnostics: Diagnostics) -> None:
@@ -82,24 +88,6 @@ def _partial_options(f: NativeFunction, diagnostics: Diagnostics) -> None:
         diagnostics.warning("W1017", message, f.argument_name_span(named[0].name), hint=hint)
 
 
-def _internal_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    name = f.root_name
-    if Variant.method in f.variants and (
-        name.endswith("_backward") or name.lstrip("_").startswith(_LIBRARIES)
-    ):
-        message = f"'{f.func.name}' is for other operators, but is a method of every tensor"
-        span = f.spans.item("variants", "method")
-        diagnostics.warning("W1018", message, span, hint="write 'variants: function'")
-
-
-def _half_named_returns(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    named = [r.name is not None for r in f.func.returns]
-    if len(set(named)) == 2:
-        index = named.index(False)
-        message = f"some returns of '{f.func.name}' have names, but this one has none"
-        diagnostics.warning("W1010", message, f.return_span(index))
-
-
 _Types: TypeAlias = tuple[str, ...]
 _Key: TypeAlias = tuple[str, str, _Types]
 
@@ -112,40 +100,32 @@ def lint_variants(functions: Sequence[NativeFunction], diagnostics: Diagnostics)
         f = variants.find(SchemaKind.inplace)
         # If only argument names differ, W1006 reports these. For libraries, opgen generates the functional form.
         if f is not None and _key(f) not in functional and not f.is_library:
-            _inplace_alone(f, diagnostics)
+            message = f"'{f.func.name}' changes its argument, but no operator with this signature returns the result"
+            hint = f"add '{f.func.name.remove_inplace()}', or list it under 'autogen'"
+            diagnostics.warning("W1002", message, f.span, hint=hint)
     _without_out(sets, diagnostics)
     _renamed_arguments(functions, diagnostics)
 
 
-def _inplace_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    message = f"'{f.func.name}' changes its argument, but no operator with this signature returns the result"
-    hint = f"add '{f.func.name.remove_inplace()}', or list it under 'autogen'"
-    diagnostics.warning("W1002", message, f.span, hint=hint)
-
-
 def _without_out(sets: Sequence[Variants], diagnostics: Diagnostics) -> None:
     """Report overloads without an out variant, if other overloads of the same name have one."""
-    for _, group in groupby(sorted(sets, key=_base_name), key=_base_name):
-        overloads = list(group)
+    by_name: dict[tuple[str, str], list[Variants]] = {}
+    for variants in sets:
+        first = variants.members[0]
+        by_name.setdefault((first.namespace, first.root_name), []).append(variants)
+    for overloads in by_name.values():
         outs = [out for v in overloads if (out := v.find(SchemaKind.out)) is not None]
         for f in (v.find(SchemaKind.functional) for v in overloads if outs):
-            if f is None or f.is_view_op or not _returns_new_tensors(f):
+            # For a list, callers may not know how many outputs to pass.
+            is_new = (
+                [r.type == TENSOR and r.annotation is None for r in f.func.returns] if f else []
+            )
+            if f is None or f.is_view_op or not is_new or not all(is_new):
                 continue
             if any(_shared_types(f) == _shared_types(out) for out in outs):
                 continue
             message = f"'{f.func.name}' has no out= variant, but other overloads have one"
             diagnostics.warning("W1003", message, f.span, labels=[(outs[0].span, "one of them")])
-
-
-def _base_name(variants: Variants) -> tuple[str, str]:
-    f = variants.members[0]
-    return f.namespace, f.root_name
-
-
-def _returns_new_tensors(f: NativeFunction) -> bool:
-    """Return whether all returns are new tensors. For a list, callers may not know how many outputs to pass."""
-    returns = f.func.returns
-    return bool(returns) and all(r.type == TENSOR and r.annotation is None for r in returns)
 
 
 def _renamed_arguments(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
@@ -157,31 +137,26 @@ def _renamed_arguments(functions: Sequence[NativeFunction], diagnostics: Diagnos
         other = first.setdefault(_key(f), f)
         if other.func.kind() is f.func.kind():
             continue
-        for own, theirs in zip(_non_out(f), _non_out(other)):
+        for own, theirs in zip(f.func.arguments.flat_non_out, other.func.arguments.flat_non_out):
             if own.name != theirs.name:
-                diagnostics.warning(
-                    "W1006",
-                    f"'{own.name}' of '{f.func.name}' is named '{theirs.name}' in"
-                    f" '{other.func.name}'",
-                    f.argument_name_span(own.name),
-                    labels=[(other.argument_name_span(theirs.name), "the same argument")],
+                name, span = f.func.name, f.argument_name_span(own.name)
+                message = (
+                    f"'{own.name}' of '{name}' is named '{theirs.name}' in '{other.func.name}'"
                 )
-
-
-def _non_out(f: NativeFunction) -> Iterator[Argument]:
-    return iter(f.func.arguments.flat_non_out)
+                labels = [(other.argument_name_span(theirs.name), "the same argument")]
+                diagnostics.warning("W1006", message, span, labels=labels)
 
 
 def _key(f: NativeFunction) -> _Key:
     """Return the base name and argument types, which variants of an operator share."""
-    return f.namespace, f.root_name, tuple(str(a.type) for a in _non_out(f))
+    return f.namespace, f.root_name, tuple(str(a.type) for a in f.func.arguments.flat_non_out)
 
 
 def _shared_types(f: NativeFunction) -> _Types:
     """Return the argument types without TensorOptions, which an out variant takes from its out tensor."""
     options = f.func.arguments.tensor_options
     excluded = () if options is None else options.all()
-    return tuple(str(a.type) for a in _non_out(f) if a not in excluded)
+    return tuple(str(a.type) for a in f.func.arguments.flat_non_out if a not in excluded)
 
 
 # Names of backends, and of libraries for some backends. A kernel with one in its name is not for all backends.
@@ -200,7 +175,12 @@ def lint_kernels(f: NativeFunction, registry: Registry, diagnostics: Diagnostics
     _stub_under_composite(f, diagnostics)
     if not f.is_library:
         _no_key_to_dispatch_on(f, diagnostics)
-    _non_functional_view(f, diagnostics)
+    key = DispatchKey.CompositeExplicitAutogradNonFunctional
+    is_view = f.view_schema_kind is ViewSchemaKind.aliasing
+    if is_view and f.find_kernel(key) is not None:
+        message = f"'{f.func.name}' returns a view, but {key} is for operators that do not"
+        span = f.spans.dispatch_key(key)
+        diagnostics.warning("W1012", message, span, hint="use CompositeExplicitAutograd")
     _duplicate_rows(f, diagnostics)
 
 
@@ -283,15 +263,6 @@ def _no_key_to_dispatch_on(f: NativeFunction, diagnostics: Diagnostics) -> None:
                 hint="add a Tensor, or dtype, layout, device and pin_memory",
             )
             return
-
-
-def _non_functional_view(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    key = DispatchKey.CompositeExplicitAutogradNonFunctional
-    aliasing = f.view_schema_kind is ViewSchemaKind.aliasing
-    if aliasing and f.find_kernel(key) is not None:
-        message = f"'{f.func.name}' returns a view, but {key} is for operators that do not"
-        span = f.spans.dispatch_key(key)
-        diagnostics.warning("W1012", message, span, hint="use CompositeExplicitAutograd")
 
 
 def _duplicate_rows(f: NativeFunction, diagnostics: Diagnostics) -> None:

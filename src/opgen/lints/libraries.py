@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Collection, Sequence
+from itertools import islice
 
 from opgen.cpp.cpp_types import can_change_elements
 from opgen.diagnostics import Diagnostics, Edit
@@ -36,21 +37,15 @@ def lint_library(
     `several_views` whether that works for operators that return more than one view.
     """
     lint_blanks(f, diagnostics)
-    _random_is_tagged(f, registry.tags, diagnostics)
-    _arguments_can_be_named(f, diagnostics)
-    _marks_are_of_tensors(f, diagnostics)
+    _names_say_what_it_does(f, registry.tags, diagnostics)
+    _arguments_are_usable(f, diagnostics, traced=traced)
     if traced:
-        _tensors_are_found(f, diagnostics)
         _calls_have_an_effect(f, diagnostics)
         _returns_can_be_traced(f, diagnostics)
         _results_are_known(f, registry, diagnostics)
         _views_can_be_replaced(f, diagnostics, several=several_views)
     _calls_reach_the_kernel(f, diagnostics)
-    _aliases_are_of_arguments(f, diagnostics)
-    _name_promises_what_it_does(f, diagnostics)
-    _written_tensors_are_apart(f, diagnostics)
-    _out_is_written(f, diagnostics)
-    _name_is_not_the_namespace(f, diagnostics)
+    _letters_tell_tensors_apart(f, diagnostics)
 
 
 def lint_blanks(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -65,16 +60,28 @@ def lint_blanks(f: NativeFunction, diagnostics: Diagnostics) -> None:
         diagnostics.warning("W1019", message, edit.span, hint=hint, fix=edit)
 
 
-def _random_is_tagged(f: NativeFunction, tags: Collection[str], diagnostics: Diagnostics) -> None:
-    tag = "nondeterministic_seeded"
+def _names_say_what_it_does(
+    f: NativeFunction, tags: Collection[str], diagnostics: Diagnostics
+) -> None:
+    tag, name, full = "nondeterministic_seeded", str(f.func.name.name), f.func.name
     reason = None if tag in f.tags or tag not in tags else explain_random(f.func, tags)
     if reason is not None:
-        message = f"'{f.func.name}' seems to draw random numbers: {reason}"
+        message = f"'{full}' seems to draw random numbers: {reason}"
         hint = f"if it does, add the tag '{tag}'"
         diagnostics.warning("W1020", message, f.span, hint=hint)
+    if name.endswith("_") and not name.endswith("__") and not f.func.is_mutable:
+        message = f"'{name}' has the name of an operator that writes its argument, but writes none"
+        hint = "mark what it writes, as in 'Tensor(a!) self'"
+        diagnostics.warning("W1028", message, f.span, hint=hint)
+    if full.overload_name and name == f.namespace:
+        # It is `mylib.f`, and not `mylib::f`.
+        message = f"this is the overload '{full.overload_name}' of an operator '{name}'"
+        hint = f"did you mean '{f.namespace}::{full.overload_name}'?"
+        diagnostics.warning("W1033", message, f.span, hint=hint)
 
 
-def _arguments_can_be_named(f: NativeFunction, diagnostics: Diagnostics) -> None:
+def _arguments_are_usable(f: NativeFunction, diagnostics: Diagnostics, *, traced: bool) -> None:
+    is_out = f.func.name.overload_name.endswith("out") and not f.func.is_mutable
     for a in f.func.arguments.flat_all:
         if a.written is not None:
             message = f"'{f.func.name}' has two arguments named '{a.written}'"
@@ -83,22 +90,18 @@ def _arguments_can_be_named(f: NativeFunction, diagnostics: Diagnostics) -> None
         elif keyword.iskeyword(a.name):
             message = f"'{a.name}' is a keyword of Python: no call can pass this argument by name"
             diagnostics.warning("W1021", message, f.argument_name_span(a.name))
-
-
-def _marks_are_of_tensors(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    for a in f.func.arguments.flat_all:
         if a.annotation is not None and not a.type.is_tensor_like():
             message = f"'{a.type_text}' is not a tensor, so it cannot be written"
             hint = f"write '{a.type} {a.written or a.name}'"
             diagnostics.warning("W1023", message, f.argument_type_span(a.name), hint=hint)
-
-
-def _tensors_are_found(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    for a in f.func.arguments.flat_all:
-        if not finds_tensors(a.type):
+        if traced and not finds_tensors(a.type):
             message = f"torch.compile does not find the tensors in '{a.type}'"
             hint = "use lists: 'Tensor[]', and another list for the other elements"
             diagnostics.warning("W1029", message, f.argument_type_span(a.name), hint=hint)
+        if is_out and a.name.startswith("out") and a.annotation is None and a.type == TENSOR:
+            message = f"'{a.name}' is not marked as written"
+            hint = f"write 'Tensor(a!) {a.name}', and return 'Tensor(a!)'"
+            diagnostics.warning("W1032", message, f.argument_type_span(a.name), hint=hint)
 
 
 def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -197,56 +200,18 @@ def _calls_reach_the_kernel(f: NativeFunction, diagnostics: Diagnostics) -> None
     diagnostics.warning("W1026", message, span, hint=hint, fix=fix)
 
 
-def _aliases_are_of_arguments(f: NativeFunction, diagnostics: Diagnostics) -> None:
+def _letters_tell_tensors_apart(f: NativeFunction, diagnostics: Diagnostics) -> None:
     arguments = [a.annotation for a in f.func.arguments.flat_all if a.annotation is not None]
     for index, value in enumerate(f.func.returns):
         own = value.annotation
-        if own is None or any(may_share_memory(a, own) for a in arguments):
-            continue
-        message = f"no argument of '{f.func.name}' is annotated '{value.annotation}'"
-        diagnostics.warning(
-            "W1027",
-            message,
-            f.return_span(index),
-            hint="the return is new: remove the annotation",
-        )
-
-
-def _name_promises_what_it_does(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    name = str(f.func.name.name)
-    if name.endswith("_") and not name.endswith("__") and not f.func.is_mutable:
-        message = f"'{name}' has the name of an operator that writes its argument, but writes none"
-        diagnostics.warning(
-            "W1028", message, f.span, hint="mark what it writes, as in 'Tensor(a!) self'"
-        )
-
-
-def _written_tensors_are_apart(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    """Report written arguments with one letter."""
+        if own is not None and not any(may_share_memory(a, own) for a in arguments):
+            message = f"no argument of '{f.func.name}' is annotated '{own}'"
+            hint = "the return is new: remove the annotation"
+            diagnostics.warning("W1027", message, f.return_span(index), hint=hint)
     for first, a, letter in shared_letters(f.func):
         message = f"'{first.name}' and '{a.name}' have the same letter: they may share memory"
         hint = f"give each a letter of its own, as in 'Tensor({letter}!) {a.name}', also in the returns"
         diagnostics.warning("W1031", message, f.argument_type_span(a.name), hint=hint)
-
-
-def _out_is_written(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    """Report an out argument that is not marked."""
-    if f.func.is_mutable or not f.func.name.overload_name.endswith("out"):
-        return
-    for a in f.func.arguments.flat_all:
-        if a.name.startswith("out") and a.annotation is None and a.type == TENSOR:
-            message = f"'{a.name}' is not marked as written"
-            hint = f"write 'Tensor(a!) {a.name}', and return 'Tensor(a!)'"
-            diagnostics.warning("W1032", message, f.argument_type_span(a.name), hint=hint)
-
-
-def _name_is_not_the_namespace(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    """Report `mylib.f`, which is not `mylib::f`."""
-    name = f.func.name
-    if name.overload_name and str(name.name) == f.namespace:
-        message = f"this is the overload '{name.overload_name}' of an operator '{name.name}'"
-        hint = f"did you mean '{f.namespace}::{name.overload_name}'?"
-        diagnostics.warning("W1033", message, f.span, hint=hint)
 
 
 def lint_writes(
@@ -297,18 +262,12 @@ def lint_overloads(functions: Sequence[NativeFunction], diagnostics: Diagnostics
         ordered = in_order_of_registration(f for f in functions if f.namespace == namespace)
         for name, overloads in by_overloads(ordered).items():
             for i, f in enumerate(overloads):
-                if "generated" not in f.tags:
-                    _calls_are_not_taken(name, f, overloads[:i], diagnostics)
-
-
-def _calls_are_not_taken(
-    name: str, f: NativeFunction, before: Sequence[NativeFunction], diagnostics: Diagnostics
-) -> None:
-    for other in before:
-        call = next(taken_calls(other.func, f.func), None)
-        if call is not None:
-            written = ", ".join(call.values)
-            message = f"'{name}({written})' calls '{other.func.name}' and not '{f.func.name}'"
-            hint = "give one of the two another name, or call it by the name of its overload"
-            diagnostics.warning("W1035", message, f.span, hint=hint)
-            return
+                before = [] if "generated" in f.tags else overloads[:i]
+                taken = ((g, call) for g in before for call in taken_calls(g.func, f.func))
+                for other, call in islice(taken, 1):
+                    written = f"{name}({', '.join(call.values)})"
+                    message = f"'{written}' calls '{other.func.name}' and not '{f.func.name}'"
+                    hint = (
+                        "give one of the two another name, or call it by the name of its overload"
+                    )
+                    diagnostics.warning("W1035", message, f.span, hint=hint)

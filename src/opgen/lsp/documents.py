@@ -143,7 +143,7 @@ def analyze(text: str, inputs: Inputs, is_stale: Callable[[], bool]) -> Analysis
     `is_stale` is called during the analysis, which stops when it returns True.
     """
     diagnostics = Diagnostics()
-    registry = checking.survey(inputs, diagnostics, is_stale=is_stale)
+    registry = checking.inspect(inputs, diagnostics, is_stale=is_stale)
     whole = not diagnostics.has_errors
     if inputs.project is not None:
         find_project(inputs.project.parent, diagnostics)

@@ -79,39 +79,7 @@ def cpp_identifier(name: str) -> CppIdentifier:
 # Schema types by C++ names, without `at::`, `c10::` and `torch::`, but with `std::`. SymFloat and SymBool are left out:
 # PyTorch infers them, but its schema parser does not accept them.
 SCHEMA_TYPES: Mapping[str, str] = MappingProxyType(
-    {
-        "Tensor": "Tensor",
-        "int64_t": "int",
-        "std::int64_t": "int",
-        "long": "int",
-        "int8_t": "int",
-        "std::int8_t": "int",
-        "DeviceIndex": "int",
-        "double": "float",
-        "bool": "bool",
-        "std::string": "str",
-        "std::string_view": "str",
-        "string_view": "str",
-        "Scalar": "Scalar",
-        "ScalarType": "ScalarType",
-        "Dtype": "ScalarType",
-        "Layout": "Layout",
-        "MemoryFormat": "MemoryFormat",
-        "Device": "Device",
-        "Generator": "Generator?",
-        "Storage": "Storage",
-        "Stream": "Stream",
-        "QScheme": "QScheme",
-        "SymInt": "SymInt",
-        "IValue": "Any",
-        "TensorList": "Tensor[]",
-        "ITensorListRef": "Tensor[]",
-        "IntArrayRef": "int[]",
-        "IntList": "int[]",
-        "SymIntArrayRef": "SymInt[]",
-        "OptionalIntArrayRef": "int[]?",
-        "OptionalSymIntArrayRef": "SymInt[]?",
-    }
+    {row[0]: row[1] for row in data.read_rows("schema_types.txt")}
 )
 LISTS = frozenset({"std::vector", "std::array", "ArrayRef", "List", "IListRef"})
 OPTIONALS = frozenset({"std::optional", "optional", "OptionalArrayRef"})

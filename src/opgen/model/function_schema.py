@@ -260,11 +260,6 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
         return self.flat_positional + self.flat_kwarg_only + self.out
 
     @property
-    def post_self_positional_mutable(self) -> tuple[Argument, ...]:
-        """The positional arguments after self that the operator writes."""
-        return tuple(a for a in self.post_self_positional if a.is_write)
-
-    @property
     def positional(self) -> tuple[Argument | SelfArgument, ...]:
         """As `flat_positional`, but self is a SelfArgument."""
         if self.self_arg is None:
@@ -288,25 +283,17 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
         return (*self.positional, *self.kwarg_only)
 
     @property
-    def all(self) -> tuple[Argument | SelfArgument | TensorOptionsArguments, ...]:
-        """As `flat_all`, but self and the tensor options are marked by their classes."""
-        return (*self.positional, *self.kwarg_only, *self.out)
-
-    @property
     def mutable_arg_names(self) -> tuple[str, ...]:
         """The names of the arguments that the operator writes, in the order of the schema."""
         return tuple(a.name for a in self.flat_all if a.is_write)
 
     def has_tensor_arg(self) -> bool:
         """Return whether an argument other than out is a Tensor, or an optional or list of them."""
-        return self._has(BaseTy.Tensor)
+        return any(a.type.is_tensor_like() for a in self.flat_non_out)
 
     def has_generator_arg(self) -> bool:
         """Return whether an argument other than out is a Generator, or an optional or list of them."""
-        return self._has(BaseTy.Generator)
-
-    def _has(self, base_ty: BaseTy) -> bool:
-        return any(a.type.is_base_ty_like(base_ty) for a in self.flat_non_out)
+        return any(a.type.is_generator_like() for a in self.flat_non_out)
 
     def signature(self, *, strip_default: bool = False) -> Arguments:
         """Return the arguments that all variants of an operator share; see FunctionSchema.signature."""
@@ -319,7 +306,13 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
             post_tensor_options_kwarg_only=(),
             out=(),
         )
-        return shared.changed(lambda a: _stripped(a, strip_default))
+
+        def stripped(a: Argument) -> Argument:
+            default = None if strip_default else a.default
+            same = a.annotation is None and a.default == default
+            return a if same else Argument(a.name, a.type, default, None)
+
+        return shared.changed(stripped)
 
     def changed(self, change: Callable[[Argument], Argument]) -> Arguments:
         """Return these arguments as `change` returns them; tensor options stay as they are."""
@@ -338,38 +331,14 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
             out=changed(self.out),
         )
 
-    def remove_self_annotation(self) -> Arguments:
-        """Return a copy whose self has no annotation. There must be a self."""
-        assert self.self_arg is not None
-        return replace(
-            self, self_arg=SelfArgument(replace(self.self_arg.argument, annotation=None))
-        )
-
-    def with_out_args(self, outs: tuple[Argument, ...]) -> Arguments:
-        """Return a copy with out arguments. There must be none yet."""
-        assert not self.out
-        return replace(self, out=outs)
-
     def __str__(self) -> str:
         return self._text
 
     @cached_property
     def _text(self) -> str:
-        return ", ".join(self._parts())
-
-    def _parts(self) -> Iterator[str]:
-        yield from map(str, self.flat_positional)
         keywords = self.flat_kwarg_only + self.out
-        if keywords:
-            yield "*"
-            yield from map(str, keywords)
-
-
-def _stripped(argument: Argument, strip_default: bool) -> Argument:
-    if argument.annotation is None and not (strip_default and argument.default is not None):
-        return argument
-    default = None if strip_default else argument.default
-    return Argument(argument.name, argument.type, default, None)
+        mark = ("*",) if keywords else ()
+        return ", ".join(map(str, (*self.flat_positional, *mark, *keywords)))
 
 
 class FunctionSchema(Struct, frozen=True, dict=True):
@@ -442,9 +411,8 @@ class FunctionSchema(Struct, frozen=True, dict=True):
             return SchemaKind.scratch if scratch else SchemaKind.out
         if self.profile is Profile.library:
             return SchemaKind.mutable if self.is_mutable else SchemaKind.functional
-        if self.arguments.post_self_positional_mutable:
-            return SchemaKind.mutable
-        return SchemaKind.functional
+        mutable = any(a.is_write for a in self.arguments.post_self_positional)
+        return SchemaKind.mutable if mutable else SchemaKind.functional
 
     def returns_only_written(self) -> bool:
         """Return whether the operator takes tensors, and returns only arguments that it writes.
@@ -486,14 +454,17 @@ class FunctionSchema(Struct, frozen=True, dict=True):
         """
         arguments = self.arguments.signature(strip_default=strip_default)
         if self.name.overload_name == "p" and str(self.name) == "bernoulli.p":
-            arguments = _with_default(arguments, "p", "0.5")
-        name = BaseOperatorName(
-            base=(
-                _without_copy(self.name.name.base) if strip_view_copy_name else self.name.name.base
-            ),
-            inplace=False,
-            dunder_method=self.name.name.dunder_method,
-        )
+            # Its in-place form, bernoulli_.float, has a default, but bernoulli.p cannot have one.
+            others = arguments.post_self_positional
+            own = (replace(a, default="0.5") if a.name == "p" else a for a in others)
+            arguments = replace(arguments, post_self_positional=tuple(own))
+        base = self.name.name.base
+        if strip_view_copy_name and base.endswith("_copy"):
+            base = base.replace("_copy", "")
+        elif strip_view_copy_name and base.endswith("_scatter"):
+            # slice_inverse is the view operator of slice_scatter.
+            base = base.replace("scatter", "inverse")
+        name = BaseOperatorName(base, False, self.name.name.dunder_method)
         kept = tuple(
             Return(r.name if keep_return_names else None, r.type, None) for r in self.returns
         )
@@ -518,24 +489,6 @@ class FunctionSchema(Struct, frozen=True, dict=True):
         for a in candidates:
             if a.is_write and not any(may_alias(a.annotation, r.annotation) for r in self.returns):
                 yield a
-
-
-def _without_copy(base: str) -> str:
-    if base.endswith("_copy"):
-        return base.replace("_copy", "")
-    # slice_inverse is the view operator of slice_scatter.
-    return base.replace("scatter", "inverse") if base.endswith("_scatter") else base
-
-
-def _with_default(arguments: Arguments, name: str, default: str) -> Arguments:
-    """Return `arguments` with another default for one positional argument.
-
-    Only bernoulli.p needs it: its in-place form, bernoulli_.float, has a default, but bernoulli.p cannot have one.
-    """
-    changed = tuple(
-        replace(a, default=default) if a.name == name else a for a in arguments.post_self_positional
-    )
-    return replace(arguments, post_self_positional=changed)
 
 
 def argument_offsets(schema: FunctionSchema) -> Iterator[tuple[Argument, int]]:

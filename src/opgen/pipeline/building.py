@@ -83,44 +83,36 @@ def explain_failure(
     undefined = {u["text"]: existing.get(f"::{u['name']}") for u in _UNDEFINED.finditer(messages)}
     if undefined and all(undefined.values()):
         messages = _OF_LINKER.sub("", messages)
+    duplicate = {d["text"]: existing.get(f"::{d['name']}") for d in _DUPLICATE.finditer(messages)}
     own = {str(source): source for source in sources}
     found = dict.fromkeys(
         (source, _kernel_at(source, int(error["line"])))
         for error in _ERROR.finditer(messages)
         if (source := own.get(error["path"])) is not None
     )
-    lines = [
-        f"error: {place}: no source defines '{text}'\n"
-        "  = help: pass the file that does to --kernels; its types must be those of the header\n"
-        for text, place in undefined.items()
-        if place
-    ]
-    duplicate = {d["text"]: existing.get(f"::{d['name']}") for d in _DUPLICATE.finditer(messages)}
-    lines += [
-        f"error: {place}: several sources define '{text}'\n"
-        "  = help: a library has one of them: give each a name of its own, and a row of its own\n"
-        for text, place in duplicate.items()
-        if place
-    ]
-    lines += [
-        f"error: {existing[function]}: '{function}' does not compile as its kernel\n"
-        for function in _registered_at(messages)
-        if function in existing
-    ]
+    lines: dict[str, None] = {}
+    missing = (
+        "no source defines",
+        "pass the file that does to --kernels; its types must be those of the header",
+    )
+    twice = (
+        "several sources define",
+        "a library has one of them: give each a name of its own, and a row of its own",
+    )
+    for functions, (what, hint) in ((undefined, missing), (duplicate, twice)):
+        for text, place in functions.items():
+            if place:
+                lines[f"error: {place}: {what} '{text}'\n  = help: {hint}\n"] = None
+    for at in _REGISTERED_AT.finditer(messages):
+        until = _read_lines(Path(at["path"]))[: int(at["line"])]
+        for name in _REGISTERED.findall("".join(until[-3:]))[-1:]:
+            if name in existing:
+                lines[f"error: {existing[name]}: '{name}' does not compile as its kernel\n"] = None
     for source, kernel in found:
         of = f" of {entries[kernel]}" if kernel in entries else ""
         what = f"{kernel}{of}" if kernel else "it"
-        lines.append(f"error: {shown_path(source)}: {what} does not compile\n")
+        lines[f"error: {shown_path(source)}: {what} does not compile\n"] = None
     return "".join(lines or ["error: the library does not compile\n"]) + messages
-
-
-def _registered_at(messages: str) -> list[str]:
-    """Return the functions, as `::ns::f`, whose registrations need what does not compile."""
-    lines = (
-        _read_lines(Path(at["path"]))[: int(at["line"])] for at in _REGISTERED_AT.finditer(messages)
-    )
-    named = (_REGISTERED.findall("".join(until[-3:])) for until in lines)
-    return list(dict.fromkeys(names[-1] for names in named if names))
 
 
 def _kernel_at(source: Path, line: int) -> str:
@@ -183,7 +175,10 @@ def describe_omissions(
 
     `left_out` are kernel sources that were not compiled, because there is no CUDA. `sources` are all.
     """
-    yield from _describe_selection(context)
+    functions = context.registry.functions
+    unselected = sum(1 for f in functions if not context.keeps(f))
+    if unselected:
+        yield f"--select leaves out {unselected} of {counted(len(functions), 'operator')}"
     for source in left_out:
         yield f"{shown_path(Path(source))} is left out: this PyTorch is built without CUDA"
     try:
@@ -277,57 +272,43 @@ def find_skeletons(
 
 def describe_kernels(kernels: Kernels, context: Context, inputs: Inputs) -> Iterator[str]:
     """Yield the lines that tell an author which kernels are missing, and how to write them."""
-    partly = {id(m): number for m, number in kernels.partly}
-    skeletons = {id(m): place for m, place in kernels.skeletons}
     unwritten = (*kernels.stubs, *(m for m, _ in kernels.partly))
-    missing = (*unwritten, *(m for m, _ in kernels.skeletons))
-    if missing:
-        number = len(kernels.stubs) + sum(partly.values()) + len(skeletons)
-        are = "kernel is a stub" if number == 1 else "kernels are stubs"
-        yield f"{number} {are}, which a call reports as missing:"
-        rows = [
-            (
-                m.key.name,
-                f"{m.name} ({partly[id(m)]} of its overloads)" if id(m) in partly else m.name,
-            )
-            for m in missing[:_MOST_ROWS]
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        for m, row in zip(missing, rows):
-            columns = (f"{text:{width}}" for text, width in zip((*row,), widths))
-            place = skeletons.get(id(m))
-            where = _place(m, context) if place is None else f"{place}: its body is empty"
-            yield f"  {' '.join((*columns, where))}".rstrip()
-        if len(missing) > _MOST_ROWS:
-            yield f"  and {len(missing) - _MOST_ROWS} more"
-    yield from _functions_of_formulas(kernels.of_formulas)
-    if unwritten or kernels.of_formulas:
-        operators = (*(m.operator for m in unwritten), *(f.operator for f in kernels.of_formulas))
+    rows = [
+        *((m.key.name, m.name, _place(m, context)) for m in kernels.stubs),
+        *(
+            (m.key.name, f"{m.name} ({number} of its overloads)", _place(m, context))
+            for m, number in kernels.partly
+        ),
+        *((m.key.name, m.name, f"{place}: its body is empty") for m, place in kernels.skeletons),
+    ]
+    number = len(rows) + sum(more - 1 for _, more in kernels.partly)
+    are = counted(number, "kernel is a stub", "kernels are stubs")
+    yield from _table(f"{are}, which a call reports as missing:", rows)
+    functions = kernels.of_formulas
+    of = counted(
+        len(functions), "function of formulas is a stub", "functions of formulas are stubs"
+    )
+    named = [(f.full_name, place_of(f)) for f in functions]
+    yield from _table(f"{of}, which a gradient reports as missing:", named)
+    if unwritten or functions:
+        operators = (*(m.operator for m in unwritten), *(f.operator for f in functions))
         yield f"to see what to write: {_stub_command(operators, context, inputs)}"
     if kernels.unknown:
         names = counted(len(kernels.unknown), "kernel")
         yield f"whether {names} are stubs is unknown: the library is stripped"
 
 
-def _functions_of_formulas(functions: Sequence[AuthorFunction]) -> Iterator[str]:
-    if not functions:
+def _table(head: str, rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Yield a line above the first rows, with columns of equal width, and how many more there are; none without rows."""
+    if not rows:
         return
-    number = len(functions)
-    are = "function of formulas is a stub" if number == 1 else "functions of formulas are stubs"
-    yield f"{number} {are}, which a gradient reports as missing:"
-    width = max(len(f.full_name) for f in functions[:_MOST_ROWS])
-    for function in functions[:_MOST_ROWS]:
-        yield f"  {function.full_name:{width}} {place_of(function)}"
-    if number > _MOST_ROWS:
-        yield f"  and {number - _MOST_ROWS} more"
-
-
-def _describe_selection(context: Context) -> Iterator[str]:
-    """Yield a line about operators that a selection leaves out."""
-    functions = context.registry.functions
-    left = sum(1 for f in functions if not context.keeps(f))
-    if left:
-        yield f"--select leaves out {left} of {counted(len(functions), 'operator')}"
+    yield head
+    widths = [max(map(len, column)) for column in zip(*rows[:_MOST_ROWS])][:-1]
+    for *row, last in rows[:_MOST_ROWS]:
+        columns = (f"{text:{width}}" for text, width in zip(row, widths))
+        yield f"  {' '.join((*columns, last))}".rstrip()
+    if len(rows) > _MOST_ROWS:
+        yield f"  and {len(rows) - _MOST_ROWS} more"
 
 
 def _place(m: AuthorKernel, context: Context) -> str:
@@ -336,9 +317,7 @@ def _place(m: AuthorKernel, context: Context) -> str:
     if f is None or m.within:
         return ""
     kernel = f.find_kernel(m.key)
-    span = f.span if kernel is None or kernel.name != m.name else f.spans.kernel(m.key)
-    location = span.source.location(span.start)
-    return f"{span.source.path}:{location.line}:{location.column}"
+    return (f.span if kernel is None or kernel.name != m.name else f.spans.kernel(m.key)).place
 
 
 def _stub_command(operators: Iterable[str], context: Context, inputs: Inputs) -> str:

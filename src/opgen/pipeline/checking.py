@@ -130,8 +130,31 @@ def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     check_python_bindings(registry.functions, spellings, diagnostics)
 
 
+class Checked(Struct, frozen=True):
+    """What the checks found out: signatures, additions and gradients, for later stages."""
+
+    signatures: Signatures
+    additions: Additions
+    gradients: Gradients
+
+
+def check(
+    registry: Registry, inputs: Inputs, diagnostics: Diagnostics, *, unsupported: bool = True
+) -> Checked:
+    """Report what makes a registry, with the files that `inputs` name, no library of the target."""
+    whole = None if diagnostics.has_errors else registry
+    signatures = check_target(registry, inputs, diagnostics)
+    if inputs.python:
+        check_python(registry, inputs, diagnostics)
+    if unsupported:
+        check_unsupported(registry, inputs, diagnostics)
+    additions = read_additions(whole, inputs, diagnostics)
+    gradients = check_derivatives(whole, inputs, signatures, diagnostics)
+    return Checked(signatures, additions, gradients)
+
+
 class Stage(IntEnum):
-    """The last stage that `survey` runs; each stage comes after those above it."""
+    """The last stage that `inspect` runs; each stage comes after those above it."""
 
     resolve = 1
     check = 2
@@ -144,41 +167,20 @@ def inspect(
     *,
     unsupported: bool = False,
     until: Stage = Stage.lint,
-) -> Registry | None:
-    """Report all problems of the inputs; return None if there are errors.
-
-    Later stages skip entries with errors, and check all others.
-    With `unsupported`, also report entries that are valid, but for which the target generates no files.
-    """
-    registry = survey(inputs, diagnostics, unsupported=unsupported, until=until)
-    return None if diagnostics.has_errors else registry
-
-
-def survey(
-    inputs: Inputs,
-    diagnostics: Diagnostics,
-    *,
-    unsupported: bool = False,
-    until: Stage = Stage.lint,
     is_stale: Callable[[], bool] = lambda: False,
 ) -> Registry:
-    """Do as `inspect`, but return a registry of the entries without errors.
+    """Report all problems of the inputs; return a registry of the entries without errors.
 
-    Ends after the stage `until`, and between stages when `is_stale()` says that nobody waits for the result.
+    Later stages skip entries with errors, and check all others. Ends after the stage `until`, and between stages when
+    `is_stale()` says that nobody waits for the result. With `unsupported`, also report entries that are valid, but for
+    which the target generates no files.
     """
     registry = read_registry(inputs, diagnostics)
-    whole = None if diagnostics.has_errors else registry
     if is_stale():
         return registry
     gradients = Gradients()
     if until >= Stage.check:
-        signatures = check_target(registry, inputs, diagnostics)
-        if inputs.python:
-            check_python(registry, inputs, diagnostics)
-        if unsupported:
-            check_unsupported(registry, inputs, diagnostics)
-        read_additions(whole, inputs, diagnostics)
-        gradients = check_derivatives(whole, inputs, signatures, diagnostics)
+        gradients = check(registry, inputs, diagnostics, unsupported=unsupported).gradients
         check_called_functions(gradients, inputs, diagnostics)
     if until >= Stage.lint:
         lint(registry, inputs, gradients, diagnostics)
@@ -201,7 +203,12 @@ def lint(
     Operators of another library, for which only a backend is generated, follow the conventions of that library.
     """
     sound = not diagnostics.has_errors and not is_backend_only(inputs)
-    linted = _without_base(registry) if inputs.backend_yaml is not None else registry
+    linted = registry
+    if inputs.backend_yaml is not None:
+        # Without files that define only operators of `aten`: these are PyTorch's, for which the backend is.
+        own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != ATEN}
+        kept = (f for f in registry.functions if id(f.spans.entry.source) in own)
+        linted = replace(registry, functions=tuple(kept))
     if sound:
         target = TARGETS[inputs.target]
         report_lints(
@@ -221,14 +228,5 @@ def lint(
     used = suppress(allows, diagnostics)
     if sound:
         sources = {id(f.spans.entry.source) for f in linted.functions}
-        own = [allow for allow in allows if id(allow.span.source) in sources]
-        lint_allows(own, used, diagnostics)
-
-
-def _without_base(registry: Registry) -> Registry:
-    """Return the registry without files that define only operators of `aten`: these are PyTorch's, for which the
-    backend is.
-    """
-    own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != ATEN}
-    kept = tuple(f for f in registry.functions if id(f.spans.entry.source) in own)
-    return replace(registry, functions=kept)
+        of_linted = [allow for allow in allows if id(allow.span.source) in sources]
+        lint_allows(of_linted, used, diagnostics)

@@ -104,21 +104,18 @@ class _DeclaredFunctions:
         if any(includes_a_macro(header.text) for header in found):
             return None
         there = {header.written for header in found}
+        # The folders of the target's headers.
+        installed = filter(None, [installed_include(self._inputs.target)])
+        tops = (runtime_dir() / "include", runtime_dir() / "torch" / "include", *installed)
         named = [Include(text.strip('"<>'), text[0] == '"') for text in includes]
         named += [include for header in found for include in includes_in(header.text)]
         for include in named:
             name = include.name
             is_found = f'"{name}"' in there or f"<{name}>" in there
             is_plain = not include.quoted and "/" not in name and "." not in name
-            if not is_found and not is_plain and not self._is_known(name):
+            if not is_found and not is_plain and not any((top / name).is_file() for top in tops):
                 return None
         return frozenset(word for header in found for word in _CALLED.findall(header.text))
-
-    def _is_known(self, header: str) -> bool:
-        """Return whether a header is one of the target's."""
-        installed = installed_include(self._inputs.target)
-        tops = [runtime_dir() / "include", runtime_dir() / "torch" / "include"]
-        return any((top / header).is_file() for top in (*tops, *filter(None, [installed])))
 
 
 def aten_operators() -> frozenset[str]:
@@ -246,14 +243,8 @@ def derive_gradients(
     in_python = FileKind.PYTHON_REGISTRATIONS in target.plan.kinds
     if in_python and diagnostics.error_count == errors:
         report_formulas_without_python(target, functions, own.declared, diagnostics)
-    return Gradients(functions, replace(own, short_names=_short_names(paths)))
-
-
-def _short_names(paths: Sequence[Path]) -> dict[str, str]:
-    """Return the name of each file as compilers' errors show it: its path from the folder that has all of the files."""
-    absolute = [os.path.abspath(path) for path in paths]
-    common = os.path.commonpath([os.path.dirname(path) for path in absolute])
-    return {
-        str(path): os.path.relpath(full, common).replace("\\", "/")
-        for path, full in zip(paths, absolute)
-    }
+    # Compilers' errors show the path of each file from the folder that has all of them.
+    absolute = {str(path): os.path.abspath(path) for path in paths}
+    common = os.path.commonpath([os.path.dirname(path) for path in absolute.values()])
+    short = {name: os.path.relpath(p, common).replace("\\", "/") for name, p in absolute.items()}
+    return Gradients(functions, replace(own, short_names=short))

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +16,15 @@ from msgspec.structs import replace
 from opgen.cpp.signatures import Signatures
 from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import MODULE_SOURCE, Context, Library
 from opgen.emit.tree import build_files, operator_headers
 from opgen.io.files import MAX_BYTES
 from opgen.io.writer import Tree, WriteReport, read, write
 from opgen.lints import suppress
-from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_words import is_library_name
 from opgen.model.registry import Registry
-from opgen.pipeline.checking import (
-    Additions,
-    allow_comments,
-    check_python,
-    check_target,
-    check_unsupported,
-    read_additions,
-)
-from opgen.pipeline.derivatives import Gradients, check_derivatives, derive_gradients
+from opgen.pipeline.checking import Additions, allow_comments, check
+from opgen.pipeline.derivatives import Gradients
 from opgen.pipeline.inputs import (
     Inputs,
     Overlay,
@@ -42,9 +33,9 @@ from opgen.pipeline.inputs import (
     recorded_options,
     with_contents,
 )
-from opgen.pipeline.loading import read_bytes, read_registry
+from opgen.pipeline.loading import check_library_name, read_bytes, read_registry
 from opgen.targets import TARGETS, unsupported
-from opgen.targets.base import FileKind, Target, dotted
+from opgen.targets.base import FileKind, dotted
 from opgen.templating.render import Renderer
 
 _NO_ADDITIONS = Additions()
@@ -70,25 +61,21 @@ def library_context(
         name = backend.forward.key.lower()
     if name is None:
         name = _only_namespace(registry, diagnostics)
-    if name is None:
+    if name is None or not check_library_name(name, diagnostics):
         return None
-    if not is_library_name(name):
-        message = f"'{shorten(name)}' cannot be the name of a library"
-        diagnostics.error(
-            "E0914",
-            message,
-            None,
-            hint="use letters, digits and '_', and no keyword or macro of C++",
-        )
-        return None
-    if backend is not None and extended is not None:
-        _check_extended(backend, extended, diagnostics)
+    for kernel in () if backend is None or extended is None else backend.kernels():
+        if extended is not None and kernel.function.full_name not in extended.operators:
+            message = f"library {extended.name} has no operator '{kernel.function.full_name}'"
+            diagnostics.error("E0909", message, kernel.span)
     torch, required = "", target.required_package
     if target.serves_releases and required is not None:
         torch = inputs.torch or dotted(required.oldest)
+    headers = None if extended is None else extended.name
+    if extended is None and backend_only and target.installed is not None:
+        headers = target.installed.headers
     library = Library(
         name,
-        _extended_name(extended, target, backend_only),
+        headers,
         inputs.shards,
         python=inputs.python,
         backend_only=backend_only,
@@ -107,13 +94,6 @@ def library_context(
         gradients.functions,
         gradients.files,
     )
-
-
-def _extended_name(extended: Extended | None, target: Target, backend_only: bool) -> str | None:
-    """Return the name by which headers of the extended library are included."""
-    if extended is not None:
-        return extended.name
-    return target.installed.headers if backend_only and target.installed is not None else None
 
 
 class Extended(Struct, frozen=True):
@@ -142,14 +122,6 @@ def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extende
         diagnostics.error("E0902", f"{path} is not a manifest of a generated library", None)
         return None
     return Extended(name, operators, python, str(tensor))
-
-
-def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: Diagnostics) -> None:
-    """Report kernels for operators that the extended library does not have."""
-    for kernel in backend.kernels():
-        if kernel.function.full_name not in extended.operators:
-            message = f"library {extended.name} has no operator '{kernel.function.full_name}'"
-            diagnostics.error("E0909", message, kernel.span)
 
 
 def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
@@ -209,22 +181,13 @@ def checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
         message = f"target {target.name} has no class Tensor to share"
         diagnostics.error("E0910", message, None, hint="leave out --extends")
     registry = read_registry(inputs, diagnostics)
-    whole = None if diagnostics.has_errors else registry
-    signatures = check_target(registry, inputs, diagnostics)
-    if inputs.python:
-        check_python(registry, inputs, diagnostics)
-    additions = read_additions(whole, inputs, diagnostics)
-    gradients = Gradients()
-    if whole is None:
-        check_derivatives(whole, inputs, signatures, diagnostics)
-    else:
-        gradients = derive_gradients(whole, inputs, signatures, diagnostics)
-    check_unsupported(registry, inputs, diagnostics)
+    found = check(registry, inputs, diagnostics)
     if diagnostics.has_warnings:
         suppress(allow_comments(registry), diagnostics)
     if diagnostics.has_errors:
         return None
-    context = library_context(registry, inputs, diagnostics, additions, signatures, gradients)
+    parts = found.additions, found.signatures, found.gradients
+    context = library_context(registry, inputs, diagnostics, *parts)
     return None if diagnostics.has_errors else context
 
 
@@ -257,33 +220,19 @@ def find_unedited(inputs: Inputs, directory: Path, paths: Collection[str]) -> Co
     The inputs are those of the last commit, then those of the last commit that changed one of the files. Without git, a
     repository or such commits, nothing is found.
     """
+    last = _git(directory, "rev-list", "-1", "HEAD", "--", *paths) or b""
     found: set[str] = set()
-    for commit in _commits(directory, paths):
-        earlier = _inputs_at(commit, inputs) if len(found) < len(paths) else None
-        tree = None if earlier is None else build_tree(earlier, Diagnostics())
-        contents = {} if tree is None else tree.contents()
-        for path in paths:
-            if path in contents and read(f"{directory}/{path}")[1] == contents[path]:
-                found.add(path)
+    for commit in ("HEAD", *last.decode().split()):
+        files = input_files(inputs) if len(found) < len(paths) else ()
+        blobs = {f: _git(f.parent, "cat-file", "blob", f"{commit}:./{f.name}") for f in files}
+        contents = {path: content for path, content in blobs.items() if content is not None}
+        if not files or len(contents) < len(blobs):
+            continue
+        earlier = replace(inputs, overlay={**inputs.overlay, **contents})
+        tree = build_tree(earlier, Diagnostics())
+        made = {} if tree is None else tree.contents()
+        found |= {p for p in paths if p in made and read(f"{directory}/{p}")[1] == made[p]}
     return found
-
-
-def _commits(directory: Path, paths: Collection[str]) -> Iterator[str]:
-    yield "HEAD"
-    last = _git(directory, "rev-list", "-1", "HEAD", "--", *paths)
-    if last:
-        yield last.decode().strip()
-
-
-def _inputs_at(commit: str, inputs: Inputs) -> Inputs | None:
-    """Return the inputs with the contents that their files have in `commit`; None if one of the files is not in it."""
-    contents = {}
-    for path in input_files(inputs):
-        content = _git(path.parent, "cat-file", "blob", f"{commit}:./{path.name}")
-        if content is None:
-            return None
-        contents[path] = content
-    return replace(inputs, overlay={**inputs.overlay, **contents})
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:

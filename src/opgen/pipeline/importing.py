@@ -9,13 +9,13 @@ import posixpath
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from opgen.data import templates_dir
-from opgen.diagnostics import Diagnostics, Edit, Severity, Source, Span, until_too_many
+from opgen.diagnostics import Diagnostics, Edit, Severity, Source, until_too_many
 from opgen.edits import apply_edits, encode_like
 from opgen.emit.common.base import GeneratedFile, group_by
 from opgen.emit.imported import build_imported, build_kernels_header, build_snippets
@@ -72,32 +72,24 @@ def find_sources(arguments: Iterable[str], problems: Problems) -> list[str]:
     """
     paths: dict[str, None] = {}
     for argument in arguments:
-        before = len(paths)
+        found: list[str] = []
         if os.path.isdir(argument):
-            paths.update(dict.fromkeys(_in_folder(argument)))
+            for top, folders, names in os.walk(argument):
+                folders[:] = sorted(set(folders) - _NO_SOURCES)
+                found += (os.path.join(top, name) for name in sorted(names))
         elif glob.has_magic(argument) and not os.path.lexists(argument):
-            matches = sorted(glob.glob(argument, recursive=True))
-            paths.update((path, None) for path in matches if _is_source(path))
+            found = sorted(glob.glob(argument, recursive=True))
         else:
             # A file that is an argument may have any extension.
             paths[argument] = None
             continue
-        if len(paths) == before and not any(path.startswith(argument) for path in paths):
+        sources = [p for p in found if p.endswith((*_CPP, *_PYTHON)) and os.path.isfile(p)]
+        paths.update(dict.fromkeys(sources))
+        if not sources:
             message = f"there is no source at {argument}"
             hint = "pass a file, a folder, or a pattern such as 'csrc/**/*.cpp'"
             problems.diagnostics.error("E1164", message, None, hint=hint)
     return list(paths)
-
-
-def _in_folder(folder: str) -> Iterator[str]:
-    for top, folders, names in os.walk(folder):
-        folders[:] = sorted(set(folders) - _NO_SOURCES)
-        paths = (os.path.join(top, name) for name in sorted(names))
-        yield from (path for path in paths if _is_source(path))
-
-
-def _is_source(path: str) -> bool:
-    return path.endswith((*_CPP, *_PYTHON)) and os.path.isfile(path)
 
 
 # A generated file of PyTorch has 1.5 MB.
@@ -229,17 +221,13 @@ def _edited(edits: Sequence[Edit], diagnostics: Diagnostics) -> Mapping[Path, tu
 
 
 def _by_source(entries: Sequence[Entry]) -> Mapping[str, tuple[int, int, int]]:
-    schemas, rows, left = Counter[str](), Counter[str](), Counter[str]()
+    schemas, rows, left = counters = Counter[str](), Counter[str](), Counter[str]()
     for entry in entries:
-        schemas[_path(entry.span)] += 1
-        for row in entry.rows.values():
-            (rows if row.written else left)[_path(row.kernel.span)] += 1
-    paths = sorted({*schemas, *rows, *left} - {""})
+        kernels = ((row.kernel.span, rows if row.written else left) for row in entry.rows.values())
+        for span, counter in ((entry.span, schemas), *kernels):
+            counter.update(() if span is None else (span.source.path,))
+    paths = sorted(set().union(*counters))
     return {path: (schemas[path], rows[path], left[path]) for path in paths}
-
-
-def _path(span: Span | None) -> str:
-    return "" if span is None else span.source.path
 
 
 def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | None:
@@ -271,13 +259,17 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     return Collected(entries, classes, found, traced_by_python)
 
 
-# Sources
-
-
 def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems) -> _Found:
     sources = _sources(imports.sources, diagnostics, problems)
     texts = {id(source): read_cpp(source) for source in sources if not _is_python(source.path)}
-    modules = {id(module.source): module for module in _modules(sources, problems)}
+    modules: dict[int, PythonModule] = {}
+    for source in sources:
+        if _is_python(source.path) and _REGISTERS.search(source.text) is not None:
+            try:
+                modules[id(source)] = read_python(source)
+            except NotPython as error:
+                message = f"{source.path} is not read: {error}"
+                problems.warn("W1175", message, error.span)
     macros = read_macros(texts.values(), imports.defines)
     grammar = Grammar()
     constants = Constants(tuple(texts.values()), macros, grammar)
@@ -292,7 +284,12 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
     cpp.finish()
     if not (reading.registrations or reading.unknown_namespaces):
         cpp.read_pybind11()
-    _report_namespaces(reading, problems)
+    # One error for each macro that only the build defines, with the places that use it.
+    for name, (first, *others) in reading.unknown_namespaces.items():
+        labels = [(span, "and here") for span in others[:_MOST_LABELS]]
+        message = f"the namespace is not known: {name}"
+        hint = "--namespace NAME" if " " in name else f"-D {name}=NAME, or --namespace NAME"
+        problems.diagnostics.error("E1160", message, first, hint=hint, labels=labels)
     functions = cpp.functions
     classes = {**find_classes(texts.values()), **reading.classes}
     inference = Inference(functions, texts, classes, problems)
@@ -317,45 +314,15 @@ def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems)
     return sources
 
 
-def _modules(sources: Iterable[Source], problems: Problems) -> Iterable[PythonModule]:
-    for source in sources:
-        if not _is_python(source.path) or _REGISTERS.search(source.text) is None:
-            continue
-        try:
-            yield read_python(source)
-        except NotPython as error:
-            message = f"{source.path} is not read: {error}"
-            problems.warn("W1175", message, error.span)
-
-
-def _report_namespaces(reading: Reading, problems: Problems) -> None:
-    """Report one error for each macro that only the build defines, with the places that use it."""
-    for name, spans in reading.unknown_namespaces.items():
-        first, *others = spans
-        labels = [(span, "and here") for span in others[:_MOST_LABELS]]
-        message = f"the namespace is not known: {name}"
-        hint = "--namespace NAME" if " " in name else f"-D {name}=NAME, or --namespace NAME"
-        problems.diagnostics.error("E1160", message, first, hint=hint, labels=labels)
-
-
-# Texts
-
-
 def _render(collected: Collected, output: str) -> Mapping[str, str]:
     """Render one YAML file, or one for each namespace if the output is a folder, each with the header that it includes."""
-    files: list[GeneratedFile] = []
-    for path, own in _groups(collected, output).items():
-        files += _files(path, own, collected)
+    groups = {output: collected.entries}
+    if output.endswith("/"):
+        by_namespace = group_by(collected.entries, lambda entry: entry.namespace)
+        groups = {f"{output}{name}.yaml": own for name, own in by_namespace.items()}
+    files = [file for path, own in groups.items() for file in _files(path, own, collected)]
     files += build_snippets(posixpath.dirname(output), collected.entries)
     return Renderer(templates_dir() / "text").render_all(files)
-
-
-def _groups(collected: Collected, output: str) -> Mapping[str, Sequence[Entry]]:
-    """Return the entries of each YAML file by its path."""
-    if not output.endswith("/"):
-        return {output: collected.entries}
-    groups = group_by(collected.entries, lambda entry: entry.namespace)
-    return {f"{output}{namespace}.yaml": own for namespace, own in groups.items()}
 
 
 def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[GeneratedFile]:

@@ -6,10 +6,10 @@ import contextlib
 import importlib.util
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar, get_type_hints
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import fields, replace
@@ -20,7 +20,6 @@ from opgen.io.manifest import MANIFEST, read_manifest
 from opgen.model.derivatives import DERIVATIVES_YAML
 from opgen.pipeline.author_headers import FoundHeader, find_headers, named_headers, read_header
 from opgen.targets import TARGETS
-from opgen.targets.base import InstalledLibrary
 
 
 def is_backend_only(inputs: Inputs) -> bool:
@@ -29,37 +28,26 @@ def is_backend_only(inputs: Inputs) -> bool:
     return inputs.backend_yaml is not None and others
 
 
-def installed_package(target: str) -> str | None:
-    """Return the Python package whose operators `target` extends; None if there is none."""
-    installed = TARGETS[target].installed
-    return None if installed is None else installed.package
+def find_installed(target: str, part: Literal["schema", "derivatives", "include"]) -> Path | None:
+    """Return a file or folder of the Python package whose operators `target` extends.
 
-
-def _installed(target: str, name: Callable[[InstalledLibrary], str]) -> Path | None:
-    """Return a file or folder of that package; None if the package is not installed for this Python."""
+    None if there is no such package, or if it is not installed for this Python.
+    """
     installed = TARGETS[target].installed
     # find_spec does not import the package, which would take seconds.
     spec = None if installed is None else importlib.util.find_spec(installed.package)
     if installed is None or spec is None:
         return None
-    paths = (Path(f, name(installed)) for f in spec.submodule_search_locations or ())
+    name = {"schema": installed.schema, "derivatives": installed.derivatives}.get(
+        part, installed.include
+    )
+    paths = (Path(folder, name) for folder in spec.submodule_search_locations or ())
     return next((path for path in paths if path.exists()), None)
 
 
-def installed_schema(target: str) -> Path | None:
-    """Return the schema file of that package; None if the package is not installed for this Python."""
-    return _installed(target, lambda installed: installed.schema)
-
-
-def installed_derivatives(target: str) -> tuple[Path, ...]:
-    """Return the file with the formulas of that package; none if the package is not installed for this Python."""
-    path = _installed(target, lambda installed: installed.derivatives)
-    return () if path is None else (path,)
-
-
 def installed_include(target: str) -> Path | None:
-    """Return the folder of the headers of that library; None if it is not installed for this Python."""
-    return _installed(target, lambda installed: installed.include)
+    """Return the folder of the headers of that package; None if it is not installed for this Python."""
+    return find_installed(target, "include")
 
 
 # The largest number of files that large sources are split into.
@@ -329,9 +317,9 @@ def inputs_recorded(
         was, now = convert(header, _Made), convert(own, _Made)
     except ValidationError:
         return None
-    one = () if inputs.backend_yaml is None else (inputs.backend_yaml,)
-    files = {path.name: path for path in (*inputs.select, *inputs.derivatives, *one)}
-    folders = {path.resolve().name: path for path in inputs.include}
+    given = (*inputs.select, *inputs.derivatives, *filter(None, (inputs.backend_yaml,)))
+    known = {path.name: path for path in given}
+    known |= {path.resolve().name: path for path in inputs.include}
     found: dict[str, Any] = {
         "target": was.target,
         "name": inputs.name if was.name == now.name else was.name,
@@ -340,7 +328,6 @@ def inputs_recorded(
         if name in _NOT_RECORDED:
             continue
         value = getattr(was.options, name)
-        known = folders if name == "include" else files
         if option.form is Form.paths:
             value = tuple(known.get(word, Path(word)) for word in value)
         elif name == "extends" and value == now.options.extends:

@@ -15,7 +15,7 @@ from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import KnownDefinition, known_definitions
 from opgen.importing.cpp.text import read_cpp
 from opgen.io.manifest import MANIFEST, read_manifest
-from opgen.pipeline.author_headers import Include, find_cpp_text, follow_includes
+from opgen.pipeline.author_headers import find_cpp_text, follow_includes
 from opgen.pipeline.inputs import Inputs
 
 _DEFINITION = re.compile(
@@ -58,17 +58,6 @@ def find_definitions(source: Source) -> Iterator[Definition]:
     for match in _DEFINITION.finditer(source.text):
         span = Span(source, match.start(2), match.end(3) if match[3] else match.end(2))
         yield Definition(match[1], match[2], match[3] or "", span)
-
-
-def _find_compiled_definitions(source: Source) -> tuple[Definition, ...]:
-    """Return the definitions that a compiler sees, if no condition of an `#if` hides them."""
-    found = tuple(find_definitions(source))
-    if not found:
-        return ()
-    text = read_cpp(source)
-    return tuple(
-        d for d in found if text.masked[d.span.start].strip() and not text.is_dead(d.span.start)
-    )
 
 
 # The folder of a generated tree that `opgen build` compiles in.
@@ -143,17 +132,11 @@ def _sources_in(
     if not found:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
         others = [f"{shown_path(file)} is not compiled: it is not a {wanted}" for file in own]
-        diagnostics.warning(
-            "W0918",
-            f"{folder} has no {wanted}, so every kernel is a stub",
-            None,
-            notes=others[:_MOST_NAMES],
-            hint=(
-                "name a file that has another ending"
-                if others
-                else f"put your kernels into {folder}"
-            ),
+        message = f"{folder} has no {wanted}, so every kernel is a stub"
+        hint = (
+            "name a file that has another ending" if others else f"put your kernels into {folder}"
         )
+        diagnostics.warning("W0918", message, None, notes=others[:_MOST_NAMES], hint=hint)
     return found
 
 
@@ -215,11 +198,18 @@ def report_kernels(
     }
     own = f"{context.library.name}/"
     for path in sources:
-        source = _read(path)
-        definitions = () if source is None else _find_compiled_definitions(source)
+        text = find_cpp_text(path)
+        source = Source(shown_path(path), text or "")
+        definitions = tuple(find_definitions(source))
+        if not definitions:
+            continue
         forgotten: dict[str, list[Definition]] = {}
-        included = None if source is None else _included(source, path, folders, own)
+        included = _included(source, path, folders, own)
+        read = read_cpp(source)
         for definition in definitions:
+            start = definition.span.start
+            if not read.masked[start].strip() or read.is_dead(start):
+                continue  # No compiler sees it, whatever the conditions of an `#if` are.
             found = known.get(definition.text)
             if found is None:
                 _report(definition, kinds[definition.is_meta], diagnostics)
@@ -243,17 +233,12 @@ def _included(
     None if that is unknown: a header is not found, and may include them.
     """
     found = follow_includes(source.text, path.parent, folders)
-    if found is None or any(_may_include_all(each, own) for each in found):
-        return None
-    return frozenset(each.name for each in found)
-
-
-def _may_include_all(include: Include, own: str) -> bool:
-    """Return whether a header that is not found among the author's may be one of theirs."""
-    top, slash, _ = include.name.partition("/")
-    if include.name.startswith(own) or top in _NOT_THE_AUTHORS:
-        return False
-    return include.quoted or bool(slash)
+    for include in found or ():
+        top, slash, _ = include.name.partition("/")
+        is_known = include.name.startswith(own) or top in _NOT_THE_AUTHORS
+        if not is_known and (include.quoted or slash):
+            return None  # It may be one of the author's.
+    return None if found is None else frozenset(include.name for include in found)
 
 
 class _Names:
@@ -288,8 +273,3 @@ def _report(definition: Definition, names: _Names, diagnostics: Diagnostics) -> 
     if meant is not None:
         notes.append(f"<{meant.header}> declares it")
     diagnostics.warning("W0921", message, definition.span, hint=hint, notes=notes)
-
-
-def _read(path: Path) -> Source | None:
-    text = find_cpp_text(path)
-    return None if text is None else Source(shown_path(path), text)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from opgen.diagnostics import MAX_ERRORS, Diagnostics, Source, until_too_many
-from opgen.diagnostics.suggestions import did_you_mean
+from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.lints import lint_blanks
+from opgen.model.cpp_words import is_library_name
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     LIBRARY_DISPATCH_KEYS,
@@ -25,6 +25,17 @@ from opgen.resolve.computed_table import is_backend
 from opgen.targets import TARGETS
 
 MAX_BYTES = 10_000_000
+
+
+def check_library_name(name: str, diagnostics: Diagnostics) -> bool:
+    """Return whether a library can have this name; report one that it cannot have."""
+    if is_library_name(name):
+        return True
+    message = f"'{shorten(name)}' cannot be the name of a library"
+    hint = "use letters, digits and '_', and no keyword or macro of C++"
+    diagnostics.error("E0914", message, None, hint=hint)
+    return False
+
 
 _NO_OVERLAY: Overlay = {}
 
@@ -87,15 +98,11 @@ def _ignored_keys(inputs: Inputs, diagnostics: Diagnostics) -> frozenset[Dispatc
     return frozenset(ignored)
 
 
-def _is_of_others(key: DispatchKey, kept: Collection[DispatchKey]) -> bool:
+def _is_of_others(key: DispatchKey, kept: set[DispatchKey]) -> bool:
     """Return whether `key` belongs to a backend that is not kept."""
-    if key in kept:
-        return False
-    for prefix in _ABOVE:
-        if key.name.startswith(prefix):
-            backend = DispatchKey.__members__.get(key.name.removeprefix(prefix))
-            return backend is not None and is_backend(backend) and backend not in kept
-    return is_backend(key)
+    prefix = next((prefix for prefix in _ABOVE if key.name.startswith(prefix)), "")
+    backend = DispatchKey.__members__.get(key.name.removeprefix(prefix))
+    return backend is not None and is_backend(backend) and kept.isdisjoint((key, backend))
 
 
 def _key(name: str, diagnostics: Diagnostics) -> DispatchKey | None:

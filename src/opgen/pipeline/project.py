@@ -28,29 +28,19 @@ _NEXT_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _PLACE = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-# What a setting does, by its name, which is that of an option. Paths are relative to the folder of the file.
-SETTINGS: Mapping[str, str] = {
-    "yaml": "The schema files, of commands that name none. For other files, only `target`, `torch`, `namespace` and "
-    "`deny-warnings` hold.",
-    "target": "`runtime`, `torch` or `torch-stable`.",
-    "torch": "The oldest PyTorch that the library must work with (torch-stable).",
-    "namespace": "The namespace of operators without one, in files that do not declare one.",
-    "name": "The name of the library.",
-    "derivatives": "The files with the formulas of gradients.",
-    "include": "Folders of headers.",
-    "kernels": "Sources or folders that `opgen build` compiles.",
-    "output": "The folder of the generated tree: `-o` of `build`, `generate` and `check`, and what `verify` loads.",
-    "python": "Whether the library is a Python package, too.",
-    "python-folder": "A folder of your own Python files in the package (torch, torch-stable).",
-    "frameworks": "Other frameworks that call the operators, too: `jax`, for the Python package, and `tvm-ffi`.",
-    "deny-warnings": "Whether a warning is also a failure.",
-}
-_FORMS: Mapping[str, Form] = {
-    **{name: option.form for name, option in OPTIONS.items()},
+# The form of each setting, by its name, which is that of an option; docs/reference/project.md says what they do. Paths are
+# relative to the folder of the file.
+SETTINGS: Mapping[str, Form] = {
     "yaml": Form.paths,
+    **{
+        name: OPTIONS[name].form
+        for name in ("target", "torch", "namespace", "name", "derivatives", "include")
+    },
     "kernels": Form.paths,
     "output": Form.path,
+    "python": Form.flag,
     "python-folder": Form.path,
+    "frameworks": Form.names,
     "deny-warnings": Form.flag,
 }
 
@@ -75,8 +65,8 @@ class Project(Struct, frozen=True):
 
     def values_for(self, yaml: Sequence[Path]) -> Mapping[str, Any]:
         """Return the settings that hold for a run that reads these schema files."""
-        own = {_absolute(path) for path in self.yaml}
-        if not own or own.issuperset(map(_absolute, yaml)):
+        own = {os.path.abspath(path) for path in self.yaml}
+        if not own or own.issuperset(map(os.path.abspath, yaml)):
             return self.values
         return {name: value for name, value in self.values.items() if name in _OF_EVERY_FILE}
 
@@ -87,27 +77,18 @@ def find_project(folder: Path, diagnostics: Diagnostics) -> Project | None:
     The search ends at the top of a repository. Invalid settings are reported and left out. Paths are absolute if `folder`
     is, or relative to the current folder if they are in it.
     """
-    top = Path(_absolute(folder))
+    top, here = Path(os.path.abspath(folder)), Path.cwd()
     for above in (top, *top.parents):
         for name in (OWN_FILE, SHARED_FILE):
             file = above / name
             if os.path.isfile(file):
-                project = _read(file if folder.is_absolute() else _shown(file), diagnostics)
+                is_shown = not folder.is_absolute() and file.is_relative_to(here)
+                project = _read(file.relative_to(here) if is_shown else file, diagnostics)
                 if project is not None:
                     return project
         if os.path.lexists(above / ".git"):
             return None
     return None
-
-
-def _absolute(path: Path) -> str:
-    return os.path.abspath(path)
-
-
-def _shown(path: Path) -> Path:
-    """Return a path relative to the current folder, if it is in that."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _read(file: Path, diagnostics: Diagnostics) -> Project | None:
@@ -121,84 +102,65 @@ def _read(file: Path, diagnostics: Diagnostics) -> Project | None:
     try:
         table = toml.loads(source.text)
     except (ValueError, RecursionError) as error:
-        _report_syntax(source, str(error), diagnostics)
+        place, offset = _PLACE.search(str(error)), len(source.text)
+        if place is not None and place[1]:
+            line = min(int(place[1]), len(source.line_starts()))
+            offset = min(source.line_starts()[line - 1] + int(place[2]) - 1, offset)
+        message = f"this is not TOML: {_PLACE.sub('', str(error))}"
+        diagnostics.error("E0924", message, Span(source, offset, offset))
         return Project(file, {})
     for key in () if is_own else ("tool", "opgen"):
         # The line that looks like a header may be in a string.
         table = table.get(key) if isinstance(table, dict) else None
     if not isinstance(table, dict):
         return None
-    return Project(file, dict(_values(table, _Reader(source, file.parent, is_own, diagnostics))))
+    return Project(file, _values(table, source, file.parent, diagnostics))
 
 
-def _report_syntax(source: Source, message: str, diagnostics: Diagnostics) -> None:
-    place = _PLACE.search(message)
-    offset = len(source.text)
-    if place is not None and place[1]:
-        line = min(int(place[1]), len(source.line_starts()))
-        offset = min(source.line_starts()[line - 1] + int(place[2]) - 1, offset)
-    text = _PLACE.sub("", message)
-    diagnostics.error("E0924", f"this is not TOML: {text}", Span(source, offset, offset))
+def _find_places(source: Source, name: str) -> tuple[Span, Span]:
+    """Return the key and the first line of the value of a setting; the header of the table if there is no line.
+
+    They are found line by line: the parser of TOML does not tell them.
+    """
+    header = _HEADER.search(source.text)
+    start = 0 if header is None or source.path.endswith(OWN_FILE) else header.end()
+    end = _NEXT_HEADER.search(source.text, start)
+    key = re.escape(name)
+    line = re.compile(
+        rf"^[ \t]*(['\"]?{key}['\"]?)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?=[ \t]#|\r?$)", re.M
+    )
+    found = line.search(source.text, start, len(source.text) if end is None else end.start())
+    if found is None:
+        span = Span(source, *(header.span() if header is not None else (0, 0)))
+        return span, span
+    return Span(source, *found.span(1)), Span(source, *found.span(2))
 
 
-class _Reader(Struct, frozen=True):
-    """The places of settings in a file, found line by line: the parser of TOML does not tell them."""
-
-    source: Source
-    folder: Path
-    is_own: bool
-    diagnostics: Diagnostics
-
-    def table(self) -> tuple[int, int]:
-        """Return the range of the settings in the text."""
-        text = self.source.text
-        header = None if self.is_own else _HEADER.search(text)
-        start = 0 if header is None else header.end()
-        end = _NEXT_HEADER.search(text, start)
-        return start, len(text) if end is None else end.start()
-
-    def places(self, name: str) -> tuple[Span, Span]:
-        """Return the key and the first line of the value of a setting; the header of the table if there is no line."""
-        start, end = self.table()
-        key = re.escape(name)
-        line = re.compile(
-            rf"^[ \t]*(['\"]?{key}['\"]?)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?=[ \t]#|\r?$)", re.M
-        )
-        found = line.search(self.source.text, start, end)
-        if found is None:
-            header = _HEADER.search(self.source.text)
-            span = Span(self.source, *(header.span() if header is not None else (0, 0)))
-            return span, span
-        return Span(self.source, *found.span(1)), Span(self.source, *found.span(2))
-
-
-def _values(table: Mapping[str, Any], reader: _Reader) -> list[tuple[str, Any]]:
-    found = []
+def _values(
+    table: Mapping[str, Any], source: Source, folder: Path, diagnostics: Diagnostics
+) -> dict[str, Any]:
+    found = {}
     for name, value in table.items():
-        key, place = reader.places(name)
+        key, place = _find_places(source, name)
         if name not in SETTINGS:
             message = f"there is no setting '{shorten(name)}'"
             notes = (f"settings are {', '.join(SETTINGS)}",)
             hint = did_you_mean(name, SETTINGS)
-            reader.diagnostics.error("E0925", message, key, hint=hint, notes=() if hint else notes)
+            diagnostics.error("E0925", message, key, hint=hint, notes=() if hint else notes)
             continue
-        read, expected = _convert(name, value, reader.folder)
+        read, expected = _convert(name, value, folder)
         if read is None:
-            message = f"'{name}' takes {expected}"
-            hint = (
-                did_you_mean(value, TARGETS)
-                if name == "target" and isinstance(value, str)
-                else None
-            )
-            reader.diagnostics.error("E0926", message, place, hint=hint)
+            is_target = name == "target" and isinstance(value, str)
+            hint = did_you_mean(value, TARGETS) if is_target else None
+            diagnostics.error("E0926", f"'{name}' takes {expected}", place, hint=hint)
         else:
-            found.append((name.replace("-", "_"), read))
+            found[name.replace("-", "_")] = read
     return found
 
 
 def _convert(name: str, value: object, folder: Path) -> tuple[Any, str]:
     """Return the value of a setting, None if it has the wrong type, and what it takes."""
-    form = _FORMS[name]
+    form = SETTINGS[name]
     if form is Form.flag:
         return (value if isinstance(value, bool) else None), "true or false"
     if form in (Form.paths, Form.names):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,7 @@ from opgen.emit.reports.json_schema import (
 from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.selector import Mention, find_mentioned
-from opgen.parse.operator_names import (
-    ListedOperator,
-    parse_operator_list,
-    parse_registrations,
-    parse_trace,
-)
+from opgen.parse.operator_names import parse_operator_list, parse_registrations, parse_trace
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.generating import library_context
@@ -49,28 +44,21 @@ from opgen.templating.render import Renderer
 
 def _build_selection_list(registry: Registry, wanted: Set[str]) -> str:
     """Return the operators `wanted` (full names) as root operators, and those that their generated kernels call."""
-    called = _called(registry, wanted)
-    lines = [f"# {len(wanted) + len(called)} of {len(registry.functions)} operators."]
+    kernels = collect_composite_kernels(registry)
+    sources = {k.function.full_name: k.source.full_name for k in kernels}
+    every, pending = set[str](), list(wanted)
+    while pending:
+        name = pending.pop()
+        if name not in every:
+            every.add(name)
+            pending += [sources[name]] if name in sources else []
+    lines = [f"# {len(every)} of {len(registry.functions)} operators."]
     lines.append("operators:" if wanted else "operators: {}")
-    for name in sorted(wanted | called):
+    for name in sorted(every):
         lines.append(f"  {name}:")
-        lines += ["    is_root_operator: False"] if name in called else []
+        lines += [] if name in wanted else ["    is_root_operator: False"]
         lines.append("    include_all_overloads: False")
     return "\n".join([*lines, ""])
-
-
-def _called(registry: Registry, wanted: Set[str]) -> frozenset[str]:
-    """Return the operators that generated kernels of `wanted` call, directly or indirectly, without `wanted`."""
-    sources = {
-        kernel.function.full_name: kernel.source.full_name
-        for kernel in collect_composite_kernels(registry)
-    }
-    found: set[str] = set()
-    for name in wanted:
-        while (source := sources.get(name)) is not None and source not in found:
-            found.add(source)
-            name = source
-    return frozenset(found - wanted)
 
 
 class PythonKernel(Record, frozen=True):
@@ -266,7 +254,13 @@ def report_coverage(
         if gradients
         else None
     )
-    operators = [_covered(f, calls, table, of_gradients) for f, calls in wanted]
+    operators = []
+    for f, calls in wanted:
+        coverage = table.of(f)
+        gradient = None if of_gradients is None else of_gradients.of(f)
+        is_own = gradient is not None and gradient.kind is GradientKind.own
+        shown = None if coverage is Coverage.missing and not is_own else gradient
+        operators.append(CoveredOperator(f.full_name, coverage, calls, shown))
     asked = (backend.forward.key.name, Path(against).name, operators)
     renderer = Renderer(templates_dir() / "text")
     return CoverageReport(
@@ -274,16 +268,6 @@ def report_coverage(
         html=renderer.render(build_coverage(*asked, "coverage.html.j2")),
         values=coverage_values(*asked),
     )
-
-
-def _covered(
-    f: NativeFunction, calls: int, table: CoverageTable, gradients: GradientTable | None
-) -> CoveredOperator:
-    coverage = table.of(f)
-    gradient = None if gradients is None else gradients.of(f)
-    if coverage is Coverage.missing and gradient is not None:
-        gradient = gradient if gradient.kind is GradientKind.own else None
-    return CoveredOperator(f.full_name, coverage, calls, gradient)
 
 
 def _wanted(
@@ -298,23 +282,13 @@ def _wanted(
     if source is None:
         return None
     known = Vocabulary(f.full_name for f in registry.functions)
-    return [
-        (f, listed.calls)
-        for listed in parse_operator_list(source)
-        for f in _named(registry, listed, known, diagnostics)
-    ]
-
-
-def _named(
-    registry: Registry, listed: ListedOperator, known: Vocabulary, diagnostics: Diagnostics
-) -> Iterator[NativeFunction]:
-    """Yield the operator of that name, or all of its overloads."""
-    f = registry.find_function(listed.name)
-    if f is not None:
-        yield f
-        return
-    found = [f for f in registry.functions if f.full_name.startswith(f"{listed.name}.")]
-    if not found:
-        message = f"there is no operator '{shorten(listed.name)}'"
-        diagnostics.warning("W0915", message, listed.span, hint=known.did_you_mean(listed.name))
-    yield from found
+    wanted: list[tuple[NativeFunction, int]] = []
+    for listed in parse_operator_list(source):
+        name, f = listed.name, registry.find_function(listed.name)
+        overloads = (f for f in registry.functions if f.full_name.startswith(f"{name}."))
+        found = list(overloads) if f is None else [f]
+        wanted += ((f, listed.calls) for f in found)
+        if not found:
+            message = f"there is no operator '{shorten(name)}'"
+            diagnostics.warning("W0915", message, listed.span, hint=known.did_you_mean(name))
+    return wanted

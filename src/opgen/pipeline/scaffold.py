@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opgen.data import templates_dir
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.base import GeneratedFile, generated
-from opgen.model.cpp_words import C_FUNCTIONS, is_library_name
+from opgen.model.cpp_words import C_FUNCTIONS
+from opgen.pipeline.loading import check_library_name
 from opgen.python.frameworks import FRAMEWORKS, report_frameworks
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind, Target
@@ -93,10 +93,7 @@ def new_package(
 
 
 def _check_name(name: str, diagnostics: Diagnostics) -> None:
-    if not is_library_name(name):
-        message = f"'{shorten(name)}' cannot be the name of a library"
-        hint = "use letters, digits and '_', and no keyword or macro of C++"
-        diagnostics.error("E0914", message, None, hint=hint)
+    if not check_library_name(name, diagnostics):
         return
     own = {namespace for target in TARGETS.values() for namespace in target.schema.own_namespaces}
     if name in own:

@@ -24,7 +24,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -147,13 +147,11 @@ def _key(inputs: Inputs, options: tuple[object, ...]) -> str:
     contents = [inputs.overlay[path] for path in paths if path in inputs.overlay]
     if len(contents) < len(paths) or any(len(content) > MAX_BYTES for content in contents):
         return ""
-    asked = repr((replace(inputs, overlay={}), options, sys.version, *_library_states()))
-    return _digest((asked.encode(errors="surrogateescape"), *contents, *_own_sources()))
-
-
-def _digest(parts: Iterable[bytes]) -> str:
+    specs = filter(None, map(importlib.util.find_spec, _LIBRARIES))
+    libraries = [state_of(os.stat(spec.origin)) for spec in specs if spec.origin is not None]
+    asked = repr((replace(inputs, overlay={}), options, sys.version, *libraries))
     found = hashlib.sha256()
-    for part in parts:
+    for part in (asked.encode(errors="surrogateescape"), *contents, *_own_sources()):
         found.update(hashlib.sha256(part).digest())
     return found.hexdigest()
 
@@ -163,13 +161,6 @@ def _own_sources() -> Iterator[bytes]:
         # Unbuffered, 300 files take three quarters of the time.
         with open(path, "rb", buffering=0) as file:
             yield file.read()
-
-
-def _library_states() -> Iterator[FileState]:
-    for name in _LIBRARIES:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin is not None:
-            yield state_of(os.stat(spec.origin))
 
 
 def _folder_state(found: os.stat_result) -> FileState:
@@ -183,18 +174,14 @@ def _is_true(
     stamped_ns: int,
 ) -> bool:
     """Return whether every file and folder is unchanged, and every file older than the stamp."""
-    if any(map(is_temporary, os.listdir(top))):
-        return False
-    for path, (kind, mtime_ns, inode) in folders.items():
-        if _folder_state(os.lstat(f"{top}/{path}")) != (kind, mtime_ns, inode):
-            return False
-    for path, (size, mtime_ns, inode) in files.items():
-        found = os.lstat(f"{top}/{path}")
-        if (
-            found.st_mtime_ns != mtime_ns
-            or found.st_ino != inode
-            or found.st_size != size
-            or mtime_ns >= stamped_ns
-        ):
-            return False
-    return True
+    return (
+        not any(map(is_temporary, os.listdir(top)))
+        and all(
+            _folder_state(os.lstat(f"{top}/{path}")) == tuple(state)
+            for path, state in folders.items()
+        )
+        and all(
+            state[1] < stamped_ns and state_of(os.lstat(f"{top}/{path}")) == tuple(state)
+            for path, state in files.items()
+        )
+    )

@@ -21,7 +21,6 @@ from opgen.resolve.structured_checks import (
     check_ufunc,
 )
 from opgen.resolve.variants import (
-    Variants,
     collect_variants,
     find_base,
     find_group,
@@ -55,8 +54,15 @@ def resolve(
     check_names(functions, invalid, diagnostics)
     check_entries(entries, diagnostics)
 
-    written = collect_variants(entries.functions)
-    completed = tuple(_complete_one(variants, entries, tags) for variants in written)
+    completed: list[Completed] = []
+    for written in collect_variants(entries.functions):
+        is_whole = not (invalid.entries or invalid.unknown) or not any(
+            invalid.may_be_variant_of(f.func) for f in written.members
+        )
+        base = find_base(written, tags) if is_whole else None
+        every = generate_variants(written, base, tags)
+        group = find_group(every)
+        completed.append(Completed(written, every, base, group, entries, tags, is_whole))
     for variants in completed:
         check_variants(variants, diagnostics)
         check_structured_beside_out(variants, diagnostics)
@@ -87,17 +93,6 @@ def resolve(
         tags=tags,
         outless_groups=outless,
     )
-
-
-def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) -> Completed:
-    invalid = entries.invalid
-    if (invalid.entries or invalid.unknown) and any(
-        invalid.may_be_variant_of(f.func) for f in written.members
-    ):
-        return Completed(written, written, None, find_group(written), entries, tags, False)
-    base = find_base(written, tags)
-    every = generate_variants(written, base, tags)
-    return Completed(written, every, base, find_group(every), entries, tags)
 
 
 def _keys_in_use(

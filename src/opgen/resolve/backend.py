@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.model.backend import (
@@ -24,137 +22,6 @@ from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup, Registry, StructuredGroup
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind, members_with_groups
 
-
-def resolve_structured(
-    file: BackendFile, registry: Registry, diagnostics: Diagnostics
-) -> tuple[BackendStructured, ...]:
-    """Return the structured kernels that `file` lists, in the order of the registry's groups."""
-    if not file.structured:
-        return ()
-    found: dict[str, BackendStructured] = {}
-    primaries = {str(g.out.func.name): g for g in registry.groups if g.structured}
-    for route, name in file.structured:
-        group = primaries.get(name.text)
-        if group is None:
-            _report_no_primary(name, registry, diagnostics)
-        elif name.text in found:
-            message = f"'{name.text}' is listed already"
-            labels = [(found[name.text].span, "the first time")]
-            diagnostics.error("E0815", message, name.span, labels=labels)
-        else:
-            found[name.text] = _structured(group, route, name, diagnostics)
-    return tuple(found[name] for name in primaries if name in found)
-
-
-def _structured(
-    group: NativeFunctionsGroup,
-    route: StructuredRoute,
-    name: WrittenName,
-    diagnostics: Diagnostics,
-) -> BackendStructured:
-    installed = None
-    if route is StructuredRoute.installed:
-        installed = _shared_kernel(group)
-        if installed is None:
-            message = f"the kernels of '{name.text}' are for one backend each"
-            labels = [(group.out.spans.value("dispatch"), "no kernel of several keys here")]
-            hint = f"write a kernel of your own: list it under '{StructuredRoute.own_impl.value}'"
-            diagnostics.error("E0816", message, name.span, labels=labels, hint=hint)
-    kernel = cpp_identifier(group.out.func.name.unambiguous_name)
-    return BackendStructured(group, route, kernel, installed, name.span)
-
-
-def _shared_kernel(group: NativeFunctionsGroup) -> Kernel | None:
-    """Return the CPU kernel, if it calls a dispatch stub for the part that depends on the device.
-
-    Kernels that are named for a further key do, and those of element-wise loops.
-    """
-    cpu = group.out.find_kernel(DispatchKey.CPU)
-    if cpu is None or not cpu.structured:
-        return None
-    shared = any(kernel == cpu for key, kernel in group.out.dispatch if key != DispatchKey.CPU)
-    return cpu if shared or group.out.ufunc_inner_loop else None
-
-
-def _report_no_primary(name: WrittenName, registry: Registry, diagnostics: Diagnostics) -> None:
-    f = next((f for f in registry.functions if str(f.func.name) == name.text), None)
-    if f is None:
-        known = Vocabulary({str(f.func.name): f for f in registry.functions})
-        report_unknown(name, known, diagnostics)
-        return
-    group = registry.group_of(f)
-    if group is not None and group.structured:
-        message = f"'{name.text}' is not an out variant"
-        hint = f"did you mean '{group.out.func.name}'? It stands for all its variants"
-    else:
-        message = f"'{name.text}' is not structured"
-        hint = "list it under 'supported'"
-    labels = [(f.span, "defined here")]
-    diagnostics.error("E0814", message, name.span, labels=labels, hint=hint)
-
-
-def report_unknown(name: WrittenName, known: Vocabulary, diagnostics: Diagnostics) -> None:
-    hint = known.did_you_mean(name.text)
-    overloads = [k for k in known.names if k.partition(".")[0] == name.text]
-    if "::" in name.text:
-        hint = "written without the namespace"
-    elif overloads:
-        hint = f"did you mean '{min(overloads)}'?"
-    message = f"there is no operator '{shorten(name.text)}'"
-    diagnostics.error("E0808", message, name.span, hint=hint)
-
-
-def check_listed_once(
-    structured: Iterable[BackendStructured],
-    indices: Iterable[BackendIndex | None],
-    diagnostics: Diagnostics,
-) -> None:
-    """Report kernels of operators that a structured kernel already serves."""
-    members = {f.full_name: s for s in structured for f in s.group.functions()}
-    for kernel in (k for index in indices if index is not None for k in index.kernels):
-        found = members.get(kernel.function.full_name)
-        if found is not None:
-            name = kernel.function.func.name
-            message = (
-                f"'{name}' is made from the structured kernel of '{found.group.out.func.name}'"
-            )
-            labels = [(found.span, "listed here")]
-            diagnostics.error("E0815", message, kernel.span, labels=labels)
-
-
-def check_out_as_primary(
-    file: BackendFile, registry: Registry, diagnostics: Diagnostics
-) -> frozenset[str]:
-    """Return the full names of the operators under 'out_as_primary'. Report those from which no variant can be made."""
-    named = {str(f.func.name): f for f in registry.functions}
-    found = {}
-    for name in file.out_as_primary:
-        f = named.get(name.text)
-        reason = None if f is None else _why_not_primary(f, registry)
-        if reason is not None:
-            message = f"'{name.text}' cannot be primary: {reason}"
-            diagnostics.error("E0817", message, name.span)
-        elif f is not None:
-            found[f.full_name] = f
-    return frozenset(found)
-
-
-def _why_not_primary(f: NativeFunction, registry: Registry) -> str | None:
-    group = registry.group_of(f)
-    if not f.func.is_out_fn() or group is None:
-        return "it is not an out variant of another operator"
-    if group.structured:
-        return "it is structured, so that all variants are made from any out kernel"
-    arguments = group.functional.func.arguments
-    if any(a.type != TENSOR for a in f.func.arguments.out) or not f.func.returns:
-        return "it does not write plain tensors that it returns"
-    if arguments.tensor_options is not None:
-        return "it takes tensor options, so a new tensor need not be like one of its arguments"
-    if not any(a.type == TENSOR for a in arguments.flat_non_out):
-        return "it has no tensor argument from which a new tensor could take its options"
-    return None
-
-
 # Names of keys for which no kernel can be registered.
 _NO_KEYS = (DispatchKey.Undefined, DispatchKey.ORT)
 # Keys for which opgen registers kernels even if no entry names them.
@@ -170,10 +37,10 @@ def resolve_backend(
     supported = (*file.supported, *file.out_as_primary)
     forward = resolver.index(file.backend.text, supported, also=bool(file.structured))
     autograd = resolver.index(f"Autograd{file.backend}", file.autograd)
-    structured = resolve_structured(file, registry, diagnostics)
-    _check_not_mixed(registry, forward, autograd, diagnostics)
-    check_listed_once(structured, (forward, autograd), diagnostics)
-    outs = check_out_as_primary(file, registry, diagnostics)
+    structured = resolver.structured()
+    resolver.check_not_mixed(forward, autograd)
+    resolver.check_listed_once(structured, (forward, autograd))
+    outs = resolver.out_as_primary()
     resolver.warn_of_names_without_effect()
     if forward is None or diagnostics.error_count > before:
         return None
@@ -190,10 +57,11 @@ def resolve_backend(
     )
 
 
-class _Resolver(Struct, frozen=True):
-    file: BackendFile
-    registry: Registry
-    diagnostics: Diagnostics
+class _Resolver:
+    def __init__(self, file: BackendFile, registry: Registry, diagnostics: Diagnostics) -> None:
+        self.file, self.registry, self.diagnostics = file, registry, diagnostics
+        self.named = {str(f.func.name): f for f in registry.functions}
+        self.vocabulary = Vocabulary(self.named)
 
     def index(
         self, key_name: str, names: Sequence[WrittenName], *, also: bool = False
@@ -203,16 +71,11 @@ class _Resolver(Struct, frozen=True):
             return None
         key = self._key(key_name)
         wanted = {name.text: name for name in reversed(names)}
-        known = {str(f.func.name): f for f in self.registry.functions}
-        vocabulary = Vocabulary(known)
         for name in wanted.values():
-            if name.text not in known:
-                report_unknown(name, vocabulary, self.diagnostics)
-        kernels = tuple(
-            self._kernel(f, wanted[str(f.func.name)])
-            for f in self.registry.functions
-            if str(f.func.name) in wanted
-        )
+            if name.text not in self.named:
+                self._report_unknown(name)
+        named = ((f, wanted.get(str(f.func.name))) for f in self.registry.functions)
+        kernels = tuple(self._kernel(f, name) for f, name in named if name is not None)
         return None if key is None else BackendIndex(key, kernels)
 
     def _key(self, name: str) -> DispatchKey | None:
@@ -243,6 +106,120 @@ class _Resolver(Struct, frozen=True):
         kernel += "_symint" if written is not None else ""
         return BackendKernel(f, cpp_identifier(kernel), written is not None, name.span)
 
+    def structured(self) -> tuple[BackendStructured, ...]:
+        """Return the structured kernels that the file lists, in the order of the registry's groups."""
+        found: dict[str, BackendStructured] = {}
+        primaries = {str(g.out.func.name): g for g in self.registry.groups if g.structured}
+        for route, name in self.file.structured:
+            group = primaries.get(name.text)
+            if group is None:
+                self._report_no_primary(name)
+            elif name.text in found:
+                message = f"'{name.text}' is listed already"
+                labels = [(found[name.text].span, "the first time")]
+                self.diagnostics.error("E0815", message, name.span, labels=labels)
+            else:
+                found[name.text] = self._structured(group, route, name)
+        return tuple(found[name] for name in primaries if name in found)
+
+    def _structured(
+        self, group: NativeFunctionsGroup, route: StructuredRoute, name: WrittenName
+    ) -> BackendStructured:
+        installed = None
+        if route is StructuredRoute.installed:
+            # The CPU kernel, if it calls a dispatch stub for the part that depends on the device: kernels that are named for
+            # a further key do, and those of element-wise loops.
+            cpu = group.out.find_kernel(DispatchKey.CPU)
+            is_shared = any(
+                kernel == cpu and key != DispatchKey.CPU for key, kernel in group.out.dispatch
+            )
+            if cpu is not None and cpu.structured and (is_shared or group.out.ufunc_inner_loop):
+                installed = cpu
+            else:
+                message = f"the kernels of '{name.text}' are for one backend each"
+                labels = [(group.out.spans.value("dispatch"), "no kernel of several keys here")]
+                hint = (
+                    f"write a kernel of your own: list it under '{StructuredRoute.own_impl.value}'"
+                )
+                self.diagnostics.error("E0816", message, name.span, labels=labels, hint=hint)
+        kernel = cpp_identifier(group.out.func.name.unambiguous_name)
+        return BackendStructured(group, route, kernel, installed, name.span)
+
+    def _report_no_primary(self, name: WrittenName) -> None:
+        f = self.named.get(name.text)
+        if f is None:
+            self._report_unknown(name)
+            return
+        group = self.registry.group_of(f)
+        if group is not None and group.structured:
+            message = f"'{name.text}' is not an out variant"
+            hint = f"did you mean '{group.out.func.name}'? It stands for all its variants"
+        else:
+            message = f"'{name.text}' is not structured"
+            hint = "list it under 'supported'"
+        labels = [(f.span, "defined here")]
+        self.diagnostics.error("E0814", message, name.span, labels=labels, hint=hint)
+
+    def _report_unknown(self, name: WrittenName) -> None:
+        hint = self.vocabulary.did_you_mean(name.text)
+        overloads = [k for k in self.named if k.partition(".")[0] == name.text]
+        if "::" in name.text:
+            hint = "written without the namespace"
+        elif overloads:
+            hint = f"did you mean '{min(overloads)}'?"
+        message = f"there is no operator '{shorten(name.text)}'"
+        self.diagnostics.error("E0808", message, name.span, hint=hint)
+
+    def out_as_primary(self) -> frozenset[str]:
+        """Return the full names of the operators under 'out_as_primary'. Report those from which no variant can be made."""
+        found = {}
+        for name in self.file.out_as_primary:
+            f = self.named.get(name.text)
+            reason = None if f is None else _why_not_primary(f, self.registry.group_of(f))
+            if reason is not None:
+                message = f"'{name.text}' cannot be primary: {reason}"
+                self.diagnostics.error("E0817", message, name.span)
+            elif f is not None:
+                found[f.full_name] = f
+        return frozenset(found)
+
+    def check_listed_once(
+        self, structured: Iterable[BackendStructured], indices: Iterable[BackendIndex | None]
+    ) -> None:
+        """Report kernels of operators that a structured kernel already serves."""
+        members = {f.full_name: s for s in structured for f in s.group.functions()}
+        for kernel in (k for index in indices if index is not None for k in index.kernels):
+            found = members.get(kernel.function.full_name)
+            if found is not None:
+                name = kernel.function.func.name
+                message = (
+                    f"'{name}' is made from the structured kernel of '{found.group.out.func.name}'"
+                )
+                labels = [(found.span, "listed here")]
+                self.diagnostics.error("E0815", message, kernel.span, labels=labels)
+
+    def check_not_mixed(self, forward: BackendIndex | None, autograd: BackendIndex | None) -> None:
+        """Report operators whose variants are split between the two keys."""
+        if forward is None or autograd is None:
+            return
+        first = {self._variants_of(k.function): k for k in reversed(forward.kernels)}
+        for kernel in autograd.kernels:
+            other = first.get(self._variants_of(kernel.function))
+            if other is None:
+                continue
+            f, g = kernel.function.func.name, other.function.func.name
+            message = f"'{f}' is supported already"
+            if f != g:
+                message = f"'{f}' is under 'autograd', its variant '{g}' under 'supported'"
+            self.diagnostics.error(
+                "E0809", message, kernel.span, labels=[(other.span, "supported")]
+            )
+
+    def _variants_of(self, f: NativeFunction) -> str:
+        """Return the name that identifies all variants of one operator: that of the functional one."""
+        group = self.registry.group_of(f)
+        return f.full_name if group is None else group.functional.full_name
+
     def warn_of_names_without_effect(self) -> None:
         listed = {
             name.text
@@ -258,31 +235,19 @@ class _Resolver(Struct, frozen=True):
             self.diagnostics.warning("W1802", message, self.file.autograd[0].span)
 
 
-def _check_not_mixed(
-    registry: Registry,
-    forward: BackendIndex | None,
-    autograd: BackendIndex | None,
-    diagnostics: Diagnostics,
-) -> None:
-    """Report operators whose variants are split between the two keys."""
-    if forward is None or autograd is None:
-        return
-    first = {_variants_of(registry, k.function): k for k in reversed(forward.kernels)}
-    for kernel in autograd.kernels:
-        other = first.get(_variants_of(registry, kernel.function))
-        if other is None:
-            continue
-        f, g = kernel.function.func.name, other.function.func.name
-        message = f"'{f}' is supported already"
-        if f != g:
-            message = f"'{f}' is under 'autograd', its variant '{g}' under 'supported'"
-        diagnostics.error("E0809", message, kernel.span, labels=[(other.span, "supported")])
-
-
-def _variants_of(registry: Registry, f: NativeFunction) -> str:
-    """Return the name that identifies all variants of one operator: that of the functional one."""
-    group = registry.group_of(f)
-    return f.full_name if group is None else group.functional.full_name
+def _why_not_primary(f: NativeFunction, group: NativeFunctionsGroup | None) -> str | None:
+    if not f.func.is_out_fn() or group is None:
+        return "it is not an out variant of another operator"
+    if group.structured:
+        return "it is structured, so that all variants are made from any out kernel"
+    arguments = group.functional.func.arguments
+    if any(a.type != TENSOR for a in f.func.arguments.out) or not f.func.returns:
+        return "it does not write plain tensors that it returns"
+    if arguments.tensor_options is not None:
+        return "it takes tensor options, so a new tensor need not be like one of its arguments"
+    if not any(a.type == TENSOR for a in arguments.flat_non_out):
+        return "it has no tensor argument from which a new tensor could take its options"
+    return None
 
 
 def backend_registrations(
@@ -327,26 +292,15 @@ def _kind(
         return RegistrationKind.external
     if group is None or isinstance(group, OutlessGroup):
         return None
-    if _is_made_from_out(backend, f, group, index):
-        return RegistrationKind.from_out
+    if group.out.full_name in backend.out_as_primary and index is backend.forward:
+        # The out variant's kernel serves those that return the argument that they write.
+        is_one = len(group.out.func.arguments.out) == 1
+        kind = f.func.kind()
+        if kind is SchemaKind.functional or (kind is SchemaKind.inplace and is_one):
+            return RegistrationKind.from_out
     if backend.use_out_as_primary or not _is_made_from_functional(f, group, index):
         return None
     return RegistrationKind.from_functional
-
-
-def _is_made_from_out(
-    backend: ExternalBackend, f: NativeFunction, group: NativeFunctionsGroup, index: BackendIndex
-) -> bool:
-    """Return whether the out variant's kernel serves `f`, which returns the arguments that it writes."""
-    if group.out.full_name not in backend.out_as_primary or index is not backend.forward:
-        return False
-    match f.func.kind():
-        case SchemaKind.functional:
-            return True
-        case SchemaKind.inplace:
-            return len(group.out.func.arguments.out) == 1
-        case _:
-            return False
 
 
 def _is_made_from_functional(

@@ -12,7 +12,7 @@ from msgspec import Struct
 from opgen import data
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.diagnostics.suggestions import Vocabulary, only_near
-from opgen.model.function_schema import BaseOperatorName, SchemaKind
+from opgen.model.function_schema import BaseOperatorName
 from opgen.model.mistakes import find_inplace_mistake, find_out_mistake
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import InvalidEntries, StructuredGroup
@@ -45,30 +45,12 @@ class Entries(Struct, frozen=True, dict=True):
         base_names = frozenset((f.scope, f.func.name.name) for f in functions)
         return Entries(tuple(by_name.values()), by_name, base_names, invalid)
 
-    def delegators(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
-        """Return the operators that name `out` as their structured delegate."""
-        return tuple(
-            f
-            for f in self.functions
-            if f.structured_delegate == out.func.name and f.scope == out.scope
-        )
-
     def find_delegate(self, f: NativeFunction) -> NativeFunction | None:
         """Return the operator that `f` names as its structured delegate."""
         if f.structured_delegate is None:
             return None
         name = str(f.structured_delegate)
         return self.by_name.get(f"{f.scope}::{name}" if f.scope else name)
-
-    def is_meant_by_delegate(self, out: NativeFunction) -> bool:
-        """Return whether an operator names a delegate that does not exist, but is similar to `out`."""
-        return any(
-            f.structured_delegate is not None
-            and f.scope == out.scope
-            and self.find_delegate(f) is None
-            and only_near(str(f.structured_delegate), (str(out.func.name),)) is not None
-            for f in self.functions
-        )
 
     def has_base_name(self, f: NativeFunction, name: BaseOperatorName) -> bool:
         """Return whether there is an operator `name` in the scope of `f`."""
@@ -79,14 +61,6 @@ class Entries(Struct, frozen=True, dict=True):
         target = self.find_delegate(f)
         return target is not None and target.structured
 
-    def functionals(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
-        """Return the functional operators of the root name of `out`."""
-        return tuple(
-            f
-            for f in self.functions
-            if f.scoped_root == out.scoped_root and f.func.kind() is SchemaKind.functional
-        )
-
 
 def check_names(
     functions: Iterable[NativeFunction], invalid: InvalidEntries, diagnostics: Diagnostics
@@ -96,37 +70,22 @@ def check_names(
     first: dict[str, NativeFunction] = {}
     for f in functions:
         other = first.setdefault(f.scoped_name, f)
+        message = f"operator '{f.func.name}' is defined twice"
         if other is f:
             bad = others.get((f.scope, str(f.func.name))) if others else None
             if bad is not None:
-                message = f"operator '{f.func.name}' is defined twice"
                 label = (bad.span, "the other one, which has errors of its own")
                 diagnostics.error("E0401", message, f.span, labels=[label])
             continue
-        notes: tuple[str, ...] = ()
+        notes, hint = [], None
         if other.namespace != f.namespace:
-            notes = (f"'{other.full_name}' has it too: namespaces do not tell operators apart",)
-        is_overload = (
-            other.namespace == f.namespace
-            and not f.func.name.overload_name
-            and other.func.signature() != f.func.signature()
-        )
-        diagnostics.error(
-            "E0401",
-            f"operator '{f.func.name}' is defined twice",
-            f.span,
-            labels=[(other.span, "first defined here")],
-            notes=notes,
-            hint=(
-                f"an overload has a name: '{f.func.name}.{_last_type(f)}'" if is_overload else None
-            ),
-        )
-
-
-def _last_type(f: NativeFunction) -> str:
-    """Return the type of the last argument, as part of a name."""
-    types = [str(a.type) for a in f.func.arguments.flat_non_out]
-    return re.sub(r"\W", "", types[-1]) if types else "other"
+            notes.append(f"'{other.full_name}' has it too: namespaces do not tell operators apart")
+        elif not f.func.name.overload_name and other.func.signature() != f.func.signature():
+            # The type of the last argument, as part of a name.
+            types = [re.sub(r"\W", "", str(a.type)) for a in f.func.arguments.flat_non_out]
+            hint = f"an overload has a name: '{f.func.name}.{types[-1] if types else 'other'}'"
+        labels = [(other.span, "first defined here")]
+        diagnostics.error("E0401", message, f.span, labels=labels, notes=notes, hint=hint)
 
 
 def check_entries(entries: Entries, diagnostics: Diagnostics) -> None:
@@ -134,8 +93,12 @@ def check_entries(entries: Entries, diagnostics: Diagnostics) -> None:
     for f in entries.functions:
         if f.structured_delegate is not None:
             _delegate_is_structured(f, entries, diagnostics)
-        if not f.is_library:
-            _arguments_are_no_keywords(f, diagnostics)
+        words = () if f.is_library else (a.name for a in f.func.arguments.flat_all)
+        for name in filter(keyword.iskeyword, words):
+            if (str(f.func.name), name) not in _KEYWORD_ARGUMENTS:
+                message = f"argument '{name}' of '{f.func.name}' has the name of a Python keyword"
+                span = f.argument_name_span(name)
+                diagnostics.error("E0404", message, span, hint="give it another name")
         if "inplace_view" in f.tags and not f.is_library:
             _inplace_view_has_view(f, entries, diagnostics)
         if "generated" in f.tags:
@@ -230,25 +193,13 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
             is_own = f.structured_delegate.name.base == base and not meant
             hint = f"is '{near}' misspelt?" if is_own else f"did you mean '{near}'?"
         message = f"{delegates}, which is not defined"
-        diagnostics.error(
-            "E0402", message, span, hint=hint, fix=Edit(span, meant[0]) if len(meant) == 1 else None
-        )
+        fix = Edit(span, meant[0]) if len(meant) == 1 else None
+        diagnostics.error("E0402", message, span, hint=hint, fix=fix)
     elif not target.structured:
-        diagnostics.error(
-            "E0403",
-            f"{delegates}, which is not structured",
-            span,
-            labels=[(target.span, "this needs 'structured: True'")],
-            hint=None if target is not f else f"did you mean '{f.func.name}.out'?",
-        )
-
-
-def _arguments_are_no_keywords(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    for a in f.func.arguments.flat_all:
-        if keyword.iskeyword(a.name) and (str(f.func.name), a.name) not in _KEYWORD_ARGUMENTS:
-            message = f"argument '{a.name}' of '{f.func.name}' has the name of a Python keyword"
-            span = f.argument_name_span(a.name)
-            diagnostics.error("E0404", message, span, hint="give it another name")
+        message = f"{delegates}, which is not structured"
+        labels = [(target.span, "this needs 'structured: True'")]
+        meant_out = f"did you mean '{f.func.name}.out'?" if target is f else None
+        diagnostics.error("E0403", message, span, labels=labels, hint=meant_out)
 
 
 def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:

@@ -168,8 +168,8 @@ def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[Dispatch
             # Even if the explicit kernel is not used: it counts as a kernel of the backend.
             return DispatchKey.CompositeExplicitAutograd not in registered
         case DispatchKey.CompositeExplicitAutogradNonFunctional:
-            functional = key.name.endswith(_FUNCTIONAL_BACKENDS) or _is_sparse(key)
-            return not nested and not functional
+            is_sparse = key.name.startswith(_SPARSE) and not key.name.startswith(_SPARSE_CSR)
+            return not (nested or is_sparse or key.name.endswith(_FUNCTIONAL_BACKENDS))
         case _:
             return not nested
 
@@ -181,7 +181,8 @@ def _is_served(key: DispatchKey) -> bool:
 
 def is_backend(key: DispatchKey) -> bool:
     """Return whether tensors have the key for their device and layout."""
-    return key in _SINGLE_BACKENDS or _without_prefix(key) in _BACKENDS
+    prefix = next((p for p in _PREFIXES if key.name.startswith(p)), "")
+    return key in _SINGLE_BACKENDS or key.name.removeprefix(prefix) in _BACKENDS
 
 
 def _backends_below(key: DispatchKey) -> tuple[DispatchKey, ...]:
@@ -195,57 +196,36 @@ def _backends_below(key: DispatchKey) -> tuple[DispatchKey, ...]:
     return (DispatchKey[key.name.removeprefix(_AUTOGRAD)],)
 
 
-def _without_prefix(key: DispatchKey) -> str:
-    """Return the backend of a key: CPU for SparseCsrCPU."""
-    prefix = next((p for p in _PREFIXES if key.name.startswith(p)), "")
-    return key.name.removeprefix(prefix)
-
-
-def _is_sparse(key: DispatchKey) -> bool:
-    return key.name.startswith(_SPARSE) and not key.name.startswith(_SPARSE_CSR)
+_Kind = RegistrationKind
+# The reason of a row of each kind; {0} is the row.
+_REASONS = {
+    _Kind.unstructured: "its own kernel {0.kernel.name}",
+    _Kind.structured: "the structured kernel {0.kernel.name} of {0.group.primary.func.name}",
+    _Kind.composite_structured: "allocates by its meta function, then calls {0.group.primary.func.name}",
+    _Kind.existing: "the existing function {0.kernel.cpp_name}",
+    _Kind.fallthrough: "none: a call goes on to the next key",
+    _Kind.meta_of_written: "returns the written arguments, if any: meta tensors have no values to compute",
+    _Kind.select_by_device: "computes the backend from the device and the tensors, and dispatches again",
+    _Kind.meta_inplace_stub: "returns self: in-place on meta tensors, without a kernel for them",
+    _Kind.backend_select: "computes the backend from dtype, layout and device, and dispatches again",
+    _Kind.external: "the kernel of an external backend",
+    _Kind.from_functional: "copies the results of the external backend's functional kernel",
+    _Kind.from_out: "gives new tensors, or self, to the external backend's out kernel",
+}
 
 
 def _own_reason(row: Registration) -> str:
-    match row.kind:
-        case RegistrationKind.unstructured:
-            assert row.kernel is not None
-            return f"its own kernel {row.kernel.name}"
-        case RegistrationKind.structured:
-            assert row.group is not None
-            if row.kernel is None:
-                return "the meta function of its structured group"
-            if row.function is row.group.primary:
-                return f"its own structured kernel {row.kernel.name}"
-            return f"the structured kernel {row.kernel.name} of {row.group.primary.func.name}"
-        case RegistrationKind.composite_structured:
-            assert row.group is not None
-            return f"allocates by its meta function, then calls {row.group.primary.func.name}"
-        case RegistrationKind.existing:
-            assert row.kernel is not None
-            return f"the existing function {row.kernel.cpp_name}"
-        case RegistrationKind.fallthrough:
-            return "none: a call goes on to the next key"
-        case RegistrationKind.meta_of_written:
-            return "returns the written arguments, if any: meta tensors have no values to compute"
-        case RegistrationKind.select_by_device:
-            return "computes the backend from the device and the tensors, and dispatches again"
-        case RegistrationKind.meta_inplace_stub:
-            return "returns self: in-place on meta tensors, without a kernel for them"
-        case RegistrationKind.backend_select:
-            return "computes the backend from dtype, layout and device, and dispatches again"
-        case RegistrationKind.external:
-            return "the kernel of an external backend"
-        case RegistrationKind.from_functional:
-            return "copies the results of the external backend's functional kernel"
-        case RegistrationKind.from_out:
-            return "gives new tensors, or self, to the external backend's out kernel"
+    if row.kind is RegistrationKind.structured and row.kernel is None:
+        return "the meta function of its structured group"
+    is_primary = row.group is not None and row.function is row.group.primary
+    if row.kind is RegistrationKind.structured and row.kernel is not None and is_primary:
+        return f"its own structured kernel {row.kernel.name}"
+    return _REASONS[row.kind].format(row)
 
 
 def _alias_reason(row: Registration) -> str:
     """Return the reason of a `row` that is registered for an alias key."""
-    if row.kind is RegistrationKind.composite_structured:
-        return f"{row.key}: {_own_reason(row)}"
-    if row.kind is RegistrationKind.fallthrough:
+    if row.kind in (RegistrationKind.composite_structured, RegistrationKind.fallthrough):
         return f"{row.key}: {_own_reason(row)}"
     if row.kernel is None:
         return f"{row.key}: the meta function creates the views on every backend"

@@ -215,14 +215,15 @@ def _find_source(
             is_out = function.func.kind() is SchemaKind.out
             return None if is_out else RegistrationKind.composite_structured, None
     own = function.find_kernel(key)
-    if own is not None and own.source is KernelSource.python:
-        return None, None
     if own is not None:
-        return _BY_SOURCE[own.source], own
+        return _BY_SOURCE.get(own.source), own
     if key is DispatchKey.Meta:
         if has_meta_of_written(function):
             return RegistrationKind.meta_of_written, None
-        if _has_meta_inplace_stub(function):
+        # It does nothing to meta tensors and returns its argument. Those with a composite kernel call that; those that
+        # return nothing work on lists.
+        is_inplace = function.func.kind() is SchemaKind.inplace and len(function.func.returns) == 1
+        if is_inplace and not function.is_library and not function.has_composite_kernel:
             return RegistrationKind.meta_inplace_stub, None
     return None, None
 
@@ -237,19 +238,6 @@ def has_meta_of_written(function: NativeFunction) -> bool:
     if function.effects is not None:
         return not function.func.returns
     return not function.has_composite_kernel and function.func.returns_only_written()
-
-
-def _has_meta_inplace_stub(function: NativeFunction) -> bool:
-    """Return whether an in-place operator does nothing to meta tensors and returns its argument.
-
-    Operators with a composite kernel call that; those that return nothing work on lists.
-    """
-    return (
-        function.func.kind() is SchemaKind.inplace
-        and not function.is_library
-        and not function.has_composite_kernel
-        and len(function.func.returns) == 1
-    )
 
 
 # Prefixes of the names of keys above the backends.

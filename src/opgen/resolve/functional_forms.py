@@ -131,16 +131,16 @@ def find_twins(
             view = registry.view_group_of(f)
             is_replaced_view = views_first_argument(f, several=several_views)
             if is_replaced_view and (view is None or not has_own_copy(view.view_copy, f)):
-                yield _view_twin(f)
+                results = tuple(Return(None, r.type, None) for r in f.func.returns)
+                twin = _hidden(f, "copy", _plain(f.func.arguments), results)
+                yield Twin(TwinForm.copy, f, twin, twin, ())
         elif _needs_twin(f):
-            yield _twin(f, _has_meta(registry, f))
-
-
-def _has_meta(registry: Registry, f: NativeFunction) -> bool:
-    """Return whether generated code knows the sizes of the results of `f`."""
-    if f.find_kernel(DispatchKey.CompositeExplicitAutograd) is not None:
-        return True
-    return find_registration(registry, f, DispatchKey.Meta) is not None
+            # Whether generated code knows the sizes of its results.
+            has_meta = (
+                f.find_kernel(DispatchKey.CompositeExplicitAutograd) is not None
+                or find_registration(registry, f, DispatchKey.Meta) is not None
+            )
+            yield _twin(f, has_meta)
 
 
 def has_own_copy(copy: NativeFunction | None, view: NativeFunction) -> bool:
@@ -180,20 +180,19 @@ def _needs_twin(f: NativeFunction) -> bool:
     func = f.func
     every = func.arguments.flat_all
     marked = [a for a in every if a.annotation is not None]
-    if not any(a.annotation is not None and a.annotation.is_write for a in marked):
-        return False
-    if not all(finds_tensors(a.type) for a in every):
-        return False
     written = [a for a in every if a.is_write]
-    if not all(a.type in _WRITABLE for a in written):
-        return False
+    can_be_made = (
+        any(a.annotation is not None and a.annotation.is_write for a in marked)
+        and all(finds_tensors(a.type) for a in every)
+        and all(a.type in _WRITABLE for a in written)
+    )
     is_taken = (
         all(a.type in _TAKEN_WRITTEN for a in marked)
         and all(r.annotation is None and r.type == TENSOR for r in func.returns)
         and not any(keyword.iskeyword(a.name) or a.written for a in every)
         and not _is_lone_result(func.returns, written)
     )
-    return not is_taken
+    return can_be_made and not is_taken
 
 
 def _is_lone_result(returns: tuple[Return, ...], written: list[Argument]) -> bool:
@@ -234,12 +233,6 @@ def _twin(f: NativeFunction, has_meta: bool) -> Twin:
         writer = _hidden(f, "writer", _writing(f.func.arguments), (*fresh, *padding))
         return Twin(TwinForm.writer, f, writer, functional, tuple(returns))
     return Twin(TwinForm.functional, f, functional, functional, tuple(returns))
-
-
-def _view_twin(f: NativeFunction) -> Twin:
-    results = tuple(Return(None, r.type, None) for r in f.func.returns)
-    twin = _hidden(f, "copy", _plain(f.func.arguments), results)
-    return Twin(TwinForm.copy, f, twin, twin, ())
 
 
 def _hidden(
@@ -298,7 +291,9 @@ def with_words(f: NativeFunction) -> NativeFunction:
     arguments = Arguments(
         pre_self_positional=(),
         self_arg=None,
-        post_self_positional=tuple(map(_argument, f.func.arguments.flat_all)),
+        post_self_positional=tuple(
+            replace(a, type=_with_words(a.type), default=None) for a in f.func.arguments.flat_all
+        ),
         pre_tensor_options_kwarg_only=(),
         tensor_options=None,
         post_tensor_options_kwarg_only=(),
@@ -309,10 +304,6 @@ def with_words(f: NativeFunction) -> NativeFunction:
         OperatorName(base, name.overload_name), arguments, f.func.returns, f.profile
     )
     return replace(f, func=func, variants=frozenset({Variant.function}), autogen=())
-
-
-def _argument(a: Argument) -> Argument:
-    return replace(a, type=_with_words(a.type), default=None)
 
 
 def _with_words(type: Type) -> Type:
@@ -332,15 +323,13 @@ def has_default_gradient(f: NativeFunction) -> bool:
     False for operators that decompose, that have an Autograd kernel of their author, or that have no gradient by their types;
     and for existing functions, for which PyTorch does what it did before.
     """
-    if f.has_composite_implicit_autograd_kernel:
-        return False
-    if any(kernel.source is KernelSource.existing for _, kernel in f.dispatch):
-        return False
-    if not any(a.type.is_tensor_like() for a in f.func.arguments.flat_all):
-        return False
-    if any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch):
-        return False
-    return f.func.is_mutable or any(r.type.is_tensor_like() for r in f.func.returns)
+    return (
+        not f.has_composite_implicit_autograd_kernel
+        and not any(kernel.source is KernelSource.existing for _, kernel in f.dispatch)
+        and not any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch)
+        and any(a.type.is_tensor_like() for a in f.func.arguments.flat_all)
+        and (f.func.is_mutable or any(r.type.is_tensor_like() for r in f.func.returns))
+    )
 
 
 def has_form_below(f: NativeFunction) -> bool:

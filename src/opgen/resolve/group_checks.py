@@ -20,14 +20,6 @@ from opgen.resolve.variants import Variants, can_have_out, is_lone_out, may_have
 _LONE_OUTS = frozenset(data.read_names("lone_outs.txt"))
 _NO_TENSOR_RESULTS = frozenset(data.read_names("no_tensor_results.txt"))
 
-_IN_WORDS = {
-    SchemaKind.functional: "functional",
-    SchemaKind.inplace: "in-place",
-    SchemaKind.out: "out",
-    SchemaKind.mutable: "mutable",
-    SchemaKind.scratch: "scratch",
-}
-
 
 class Completed(Struct, frozen=True):
     """The variants of one signature: as written, and with those generated from `base`.
@@ -58,19 +50,13 @@ class Completed(Struct, frozen=True):
 
     @property
     def generated(self) -> tuple[NativeFunction, ...]:
-        if self.all is self.written:
-            return ()
         return self.all.members[len(self.written.by_role) :]
-
-    def find_asking(self) -> NativeFunction | None:
-        """Return the first member that has the key `autogen`."""
-        return next((f for f in self.written.members if f.autogen), None)
 
     @property
     def autogen_span(self) -> Span:
         """Return the place of the key `autogen`, or where it belongs."""
-        asking = self.find_asking()
-        return self.written.members[0].span if asking is None else asking.spans.value("autogen")
+        asking = (f.spans.value("autogen") for f in self.written.members if f.autogen)
+        return next(asking, self.written.members[0].span)
 
 
 # Returns whether it reported anything.
@@ -108,10 +94,17 @@ def check_generated_names(
 
 def check_group(group: NativeFunctionsGroup, entries: Entries, diagnostics: Diagnostics) -> None:
     """Report every rule about groups that this one breaks."""
-    _members_share_namespace(group, diagnostics)
+    for f in group.functions():
+        if f.namespace != group.functional.namespace:
+            message = f"'{f.full_name}' and '{group.functional.full_name}' are variants of one operator in two namespaces"
+            labels = [(group.functional.span, "the functional variant")]
+            diagnostics.error("E0512", message, f.span, labels=labels)
     _functional_beside_mutable_is_marked(group, diagnostics)
     if _members_are_structured_alike(group, entries, diagnostics) and group.structured:
-        _structured_has_no_mutable(group, diagnostics)
+        if group.mutable is not None:
+            message = f"'{group.mutable.func.name}' writes an argument, so it cannot be structured"
+            span = group.mutable.spans.key("structured_delegate")
+            diagnostics.error("E0515", message, span)
         check_structured_kernels(group, NOT_STRUCTURED, diagnostics)
         _members_delegate_to_out(group, entries, diagnostics)
         _structured_has_a_kernel(group, diagnostics)
@@ -121,7 +114,7 @@ def _kinds_differ(variants: Variants, diagnostics: Diagnostics) -> None:
     for f in variants.duplicates:
         other = variants.find(f.func.kind())
         assert other is not None
-        kind = _IN_WORDS[f.func.kind()]
+        kind = f.func.kind().name.replace("inplace", "in-place")
         diagnostics.error(
             "E0501",
             f"'{f.func.name}' and '{other.func.name}' are both the {kind} variant of one operator",
@@ -141,31 +134,28 @@ def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
         or str(out.func.name) in _LONE_OUTS
     ):
         return False
-    if variants.entries.is_meant_by_delegate(out):
-        # The delegator reports that it names no operator.
-        return True
-    siblings = variants.entries.delegators(out)
+    entries = variants.entries
+    for f in entries.functions:
+        missing = f.scope == out.scope and entries.find_delegate(f) is None
+        if missing and only_near(str(f.structured_delegate or ""), (str(out.func.name),)):
+            # It reports that it names no operator.
+            return True
+    siblings = [f for f in entries.functions if entries.find_delegate(f) is out]
     text = "delegates to it, but has another signature"
     message = f"'{out.func.name}' is an out variant, but there is no functional variant of it"
     if siblings:
-        message = (
-            f"'{siblings[0].func.name}' delegates to '{out.func.name}', which has another signature"
-        )
+        name = siblings[0].func.name
+        message = f"'{name}' delegates to '{out.func.name}', which has another signature"
     else:
-        siblings = variants.entries.functionals(out)
+        named = (f for f in entries.functions if f.scoped_root == out.scoped_root)
+        siblings = [f for f in named if f.func.kind() is SchemaKind.functional]
         text = "has another signature"
-    diagnostics.error(
-        "E0502",
-        message,
-        out.span,
-        hint=describe_difference(out, siblings[0]) if siblings else None,
-        labels=[(f.span, text) for f in siblings],
-        notes=(
-            signature_notes(out, *siblings)
-            if siblings
-            else [f"it would be: {out.func.signature()}"]
-        ),
+    hint = describe_difference(out, siblings[0]) if siblings else None
+    labels = [(f.span, text) for f in siblings]
+    notes = (
+        signature_notes(out, *siblings) if siblings else (f"it would be: {out.func.signature()}",)
     )
+    diagnostics.error("E0502", message, out.span, hint=hint, labels=labels, notes=notes)
     return True
 
 
@@ -209,7 +199,7 @@ def report_no_out(base: NativeFunction, span: Span, diagnostics: Diagnostics) ->
     diagnostics.error(code, f"{message}: {reason}", span, hint=hint)
 
 
-def _generated_shares_signature(variants: Completed, diagnostics: Diagnostics) -> bool:
+def _generated_can_be_made(variants: Completed, diagnostics: Diagnostics) -> bool:
     base = variants.written.members[0]
     strange = [f for f in variants.generated if f.func.signature() != base.func.signature()]
     for f in strange:
@@ -217,14 +207,8 @@ def _generated_shares_signature(variants: Completed, diagnostics: Diagnostics) -
             f"'{f.func.name}' would be generated with another signature than '{base.func.name}'"
         )
         diagnostics.error("E0519", message, variants.autogen_span, notes=signature_notes(base, f))
-    return bool(strange)
-
-
-def _generated_arguments_differ(variants: Completed, diagnostics: Diagnostics) -> bool:
-    for f in variants.generated:
-        if report_same_names(variants.written.members[0], f.func, diagnostics, most=1):
-            return True
-    return False
+    generated = (f.func for f in variants.generated)
+    return bool(strange) or any(report_same_names(base, f, diagnostics, 1) for f in generated)
 
 
 def report_same_names(
@@ -258,14 +242,11 @@ def _functional_is_there(variants: Completed, diagnostics: Diagnostics) -> bool:
     if not variants.must_be_group:
         return False
     first, *others = members
-    diagnostics.error(
-        "E0510",
-        f"'{first.func.name}' and '{others[0].func.name}' are variants of one operator,"
-        " but there is no functional variant",
-        first.span,
-        labels=[(f.span, "another variant") for f in others],
-        notes=[f"it would be: {first.func.signature(keep_return_names=True)}"],
-    )
+    names = f"'{first.func.name}' and '{others[0].func.name}'"
+    message = f"{names} are variants of one operator, but there is no functional variant"
+    labels = [(f.span, "another variant") for f in others]
+    notes = [f"it would be: {first.func.signature(keep_return_names=True)}"]
+    diagnostics.error("E0510", message, first.span, labels=labels, notes=notes)
     return True
 
 
@@ -289,14 +270,11 @@ def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnosti
     else:
         message = f"'autogen' asks for {_quoted(asked)}, but should ask for {_quoted(wanted)}"
     text = ", ".join(wanted)
-    diagnostics.error(
-        "E0511",
-        message,
-        variants.autogen_span,
-        hint=_other_name(variants)
-        or (f"write 'autogen: {text}'" if wanted else "remove 'autogen'"),
-        fix=None if _other_name(variants) else _fix_autogen(variants, text),
-    )
+    hint, fix = _other_name(variants), None
+    if hint is None:
+        hint = f"write 'autogen: {text}'" if wanted else "remove 'autogen'"
+        fix = _fix_autogen(variants, text)
+    diagnostics.error("E0511", message, variants.autogen_span, hint=hint, fix=fix)
     return True
 
 
@@ -334,40 +312,21 @@ _RULES: tuple[Rule, ...] = (
     _out_has_sibling,
     _results_can_be_outs,
     _out_schema_can_be_made,
-    _generated_shares_signature,
-    _generated_arguments_differ,
+    _generated_can_be_made,
     _functional_is_there,
     _autogen_names_what_is_generated,
 )
 
 
-def _members_share_namespace(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
-    first = group.functional
-    for f in group.functions():
-        if f.namespace != first.namespace:
-            diagnostics.error(
-                "E0512",
-                f"'{f.full_name}' and '{first.full_name}' are variants of one operator"
-                " in two namespaces",
-                f.span,
-                labels=[(first.span, "the functional variant")],
-            )
-
-
 def _functional_beside_mutable_is_marked(
     group: NativeFunctionsGroup, diagnostics: Diagnostics
 ) -> None:
-    name = group.functional.func.name
-    if group.mutable is None or name.name.functional_overload or group.functional.is_library:
+    name, mutable = group.functional.func.name, group.mutable
+    if mutable is None or name.name.functional_overload or group.functional.is_library:
         return
-    diagnostics.error(
-        "E0513",
-        f"'{name}' is the functional variant of '{group.mutable.func.name}', so its name must end"
-        " in '_functional'",
-        group.functional.span,
-        labels=[(group.mutable.span, "writes an argument")],
-        hint=f"call it '{name.name.base}_functional'",
-    )
+    message = f"'{name}' is the functional variant of '{mutable.func.name}', so its name must end in '_functional'"
+    labels, hint = [(mutable.span, "writes an argument")], f"call it '{name.name.base}_functional'"
+    diagnostics.error("E0513", message, group.functional.span, labels=labels, hint=hint)
 
 
 def _members_are_structured_alike(
@@ -403,18 +362,10 @@ def _members_are_structured_alike(
 def add_delegate(f: NativeFunction, out: NativeFunction) -> Edit | None:
     """Return the edit that adds `structured_delegate`; None if the entry has kernels or other keys that exclude it."""
     has_kernels = f.spans.key("dispatch") != f.span
-    if has_kernels or f.manual_kernel_registration or not f.device_guard or f.func.is_out_fn():
-        return None
-    if f.func.kind() is SchemaKind.mutable:
+    may_delegate = f.func.kind() in (SchemaKind.functional, SchemaKind.inplace)
+    if has_kernels or f.manual_kernel_registration or not (f.device_guard and may_delegate):
         return None
     return f.spans.add_key(f"structured_delegate: {out.func.name}")
-
-
-def _structured_has_no_mutable(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
-    if group.mutable is not None:
-        message = f"'{group.mutable.func.name}' writes an argument, so it cannot be structured"
-        span = group.mutable.spans.key("structured_delegate")
-        diagnostics.error("E0515", message, span)
 
 
 def check_structured_kernels(
@@ -451,18 +402,15 @@ NOT_STRUCTURED = {
 def _members_delegate_to_out(
     group: NativeFunctionsGroup, entries: Entries, diagnostics: Diagnostics
 ) -> None:
-    for f in (group.functional, group.inplace):
-        if f is None or not entries.has_structured_delegate(f):
-            continue
-        if f.structured_delegate != group.out.func.name:
-            diagnostics.error(
-                "E0517",
-                f"'{f.func.name}' delegates to '{f.structured_delegate}', but its out variant is"
-                f" '{group.out.func.name}'",
-                f.spans.value("structured_delegate"),
-                labels=[(group.out.span, "has the same signature")],
-                fix=Edit(f.spans.value("structured_delegate"), str(group.out.func.name)),
+    out = group.out
+    for f in filter(None, (group.functional, group.inplace)):
+        if entries.has_structured_delegate(f) and f.structured_delegate != out.func.name:
+            given, place = f.structured_delegate, f.spans.value("structured_delegate")
+            message = (
+                f"'{f.func.name}' delegates to '{given}', but its out variant is '{out.func.name}'"
             )
+            labels, fix = [(out.span, "has the same signature")], Edit(place, str(out.func.name))
+            diagnostics.error("E0517", message, place, labels=labels, fix=fix)
 
 
 def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:

@@ -51,31 +51,22 @@ def split_entries(
     result: list[NativeFunction] = []
     bad: list[InvalidEntry] = []
     for f in functions:
-        if not stands_for_variants(f):
+        is_functional = f.func.kind() is SchemaKind.functional
+        if not (f.is_library and f.structured and is_functional and f.autogen):
             result.append(f)
-        elif _report(f, diagnostics):
+            continue
+        before = len(diagnostics)
+        if _check_names(f, diagnostics):
+            _check_inplace(f, diagnostics)
+            _check_out(f, diagnostics)
+        report_rows(f, NOT_STRUCTURED | _ALL_BACKENDS, diagnostics)
+        if len(diagnostics) > before:
             bad.append(InvalidEntry(f.span, f.root_name, f.func.name, f.func, f.scope))
         else:
             result += _split(f, tags)
     if bad:
         invalid = replace(invalid, entries=(*invalid.entries, *bad))
     return tuple(result), invalid
-
-
-def stands_for_variants(f: NativeFunction) -> bool:
-    """Return whether an entry is structured and asks for the variant that would be structured in its place."""
-    is_functional = f.func.kind() is SchemaKind.functional
-    return f.is_library and f.structured and is_functional and bool(f.autogen)
-
-
-def _report(f: NativeFunction, diagnostics: Diagnostics) -> bool:
-    """Report why an entry cannot have the variants that it asks for; return whether there is a reason."""
-    before = len(diagnostics)
-    if _check_names(f, diagnostics):
-        _check_inplace(f, diagnostics)
-        _check_out(f, diagnostics)
-    report_rows(f, NOT_STRUCTURED | _ALL_BACKENDS, diagnostics)
-    return len(diagnostics) > before
 
 
 def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> bool:
@@ -102,48 +93,38 @@ def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> bool:
 
 
 def _check_inplace(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    name = f.func.name.to_inplace()
-    reason = _why_not_inplace(f.func) if name in f.autogen else None
-    if reason is not None:
-        message = f"'{f.func.name}' cannot have the in-place variant '{name}': {reason}"
-        span = f.spans.item("autogen", str(name))
-        diagnostics.error("E0537", message, span, hint=f"write 'autogen: {f.func.name.to_out()}'")
-
-
-def _why_not_inplace(func: FunctionSchema) -> str | None:
-    """Return why no operator can write the result of `func` to its argument self; None if one can."""
-    own = func.arguments.self_arg
+    name, own, returns = f.func.name.to_inplace(), f.func.arguments.self_arg, f.func.returns
+    if name not in f.autogen:
+        return
     if own is None:
-        return "no positional argument is named 'self'"
-    if own.argument.type != TENSOR:
-        return f"'self' is a {own.argument.type}, not a Tensor"
-    if len(func.returns) != 1:
-        return f"it returns {len(func.returns)} values, and 'self' can be only one of them"
-    if func.returns[0].type != TENSOR:
-        return f"it returns {func.returns[0].type}, and 'self' is a Tensor"
-    return None
+        reason = "no positional argument is named 'self'"
+    elif own.argument.type != TENSOR:
+        reason = f"'self' is a {own.argument.type}, not a Tensor"
+    elif len(returns) != 1:
+        reason = f"it returns {len(returns)} values, and 'self' can be only one of them"
+    elif returns[0].type != TENSOR:
+        reason = f"it returns {returns[0].type}, and 'self' is a Tensor"
+    else:
+        return
+    message = f"'{f.func.name}' cannot have the in-place variant '{name}': {reason}"
+    span = f.spans.item("autogen", str(name))
+    diagnostics.error("E0537", message, span, hint=f"write 'autogen: {f.func.name.to_out()}'")
 
 
 def _check_out(f: NativeFunction, diagnostics: Diagnostics) -> None:
     place = f.spans.item("autogen", str(f.func.name.to_out()))
+    schema = find_out_schema(f.func)
     if f.is_view_op:
-        diagnostics.error(
-            "E0537",
-            f"'{f.func.name}' cannot have an out variant: it returns a view of an argument",
-            place,
-            hint="remove 'autogen'",
-            fix=f.spans.remove_key("autogen"),
-        )
-        return
-    if not can_have_out(f):
+        message = f"'{f.func.name}' cannot have an out variant: it returns a view of an argument"
+        fix = f.spans.remove_key("autogen")
+        diagnostics.error("E0537", message, place, hint="remove 'autogen'", fix=fix)
+    elif not can_have_out(f):
         message = f"'{f.func.name}' returns no tensor, so there can be no out variant of it"
         diagnostics.error("E0503", message, place)
-        return
-    schema = find_out_schema(f.func)
-    if schema is None:
+    elif schema is None:
         report_no_out(f, place, diagnostics)
-        return
-    report_same_names(f, schema, diagnostics)
+    else:
+        report_same_names(f, schema, diagnostics)
 
 
 def _split(f: NativeFunction, tags: Collection[str]) -> Iterator[NativeFunction]:
@@ -172,7 +153,12 @@ def _split(f: NativeFunction, tags: Collection[str]) -> Iterator[NativeFunction]
     ]
     yield replace(unstructured, dispatch=tuple(own))
     if f.func.name.to_inplace() in f.autogen:
-        schema = _inplace_schema(f.func)
+        assert f.func.arguments.self_arg is not None
+        annotation = Annotation(("a",), True, ())
+        written = SelfArgument(replace(f.func.arguments.self_arg.argument, annotation=annotation))
+        arguments = replace(f.func.arguments.signature(), self_arg=written)
+        returns = (Return(None, TENSOR, annotation),)
+        schema = FunctionSchema(f.func.name.to_inplace(), arguments, returns, f.profile)
         yield _variant(unstructured, f, schema, f.variants, _tags(f, "inplace", tags))
     out = replace(
         f,
@@ -180,16 +166,6 @@ def _split(f: NativeFunction, tags: Collection[str]) -> Iterator[NativeFunction]
         autogen=(),
     )
     yield _variant(out, f, out_schema, frozenset({Variant.function}), _tags(f, "out", tags))
-
-
-def _inplace_schema(func: FunctionSchema) -> FunctionSchema:
-    annotation = Annotation(("a",), True, ())
-    arguments = func.arguments.signature()
-    assert arguments.self_arg is not None
-    own = SelfArgument(replace(arguments.self_arg.argument, annotation=annotation))
-    returns = (Return(None, TENSOR, annotation),)
-    name = func.name.to_inplace()
-    return FunctionSchema(name, replace(arguments, self_arg=own), returns, func.profile)
 
 
 def _variant(

@@ -29,26 +29,36 @@ def check_structured_beside_out(variants: Completed, diagnostics: Diagnostics) -
     out = variants.all.find(SchemaKind.out)
     if functional is None or out is None or not functional.structured:
         return
-    generated = "generated" in out.tags
-    diagnostics.error(
-        "E0530",
-        f"'{functional.func.name}' is structured, but it has the out variant '{out.func.name}'",
-        functional.spans.key("structured"),
-        labels=[(variants.autogen_span if generated else out.span, "the out variant")],
-        hint=(
-            "remove 'autogen'"
-            if generated
-            else f"write 'structured_delegate: {out.func.name}', and 'structured: True' there"
-        ),
+    place = out.span
+    hint = f"write 'structured_delegate: {out.func.name}', and 'structured: True' there"
+    if "generated" in out.tags:
+        place, hint = variants.autogen_span, "remove 'autogen'"
+    message = (
+        f"'{functional.func.name}' is structured, but it has the out variant '{out.func.name}'"
     )
+    span, labels = functional.spans.key("structured"), [(place, "the out variant")]
+    diagnostics.error("E0530", message, span, labels=labels, hint=hint)
 
 
 def check_outless_group(group: OutlessGroup, entries: Entries, diagnostics: Diagnostics) -> None:
     """Report every rule that this group breaks."""
     check_structured_kernels(group, _NOT_STRUCTURED, diagnostics)
-    if _views_have_one_base(group, diagnostics):
-        _new_tensors_are_filled(group, diagnostics)
-    _precomputed_is_received(group, diagnostics)
+    f = group.functional
+    has_kernel = any(kernel.structured for _, kernel in f.dispatch)
+    is_sound = _views_have_one_base(group, diagnostics)
+    if is_sound and not (group.all_views or f.manual_kernel_registration or has_kernel):
+        index = next(i for i, r in enumerate(f.func.returns) if r.annotation is None)
+        message = f"'{f.func.name}' is structured and returns a new tensor, but no kernel fills it"
+        labels = [(f.return_span(index), "a new tensor")]
+        hint = (
+            "name a kernel under 'dispatch:', for CPU or, made of other operators, for"
+            " CompositeExplicitAutograd"
+        )
+        diagnostics.error("E0531", message, f.spans.key("structured"), labels=labels, hint=hint)
+    if f.precomputed is not None and group.all_views and not has_kernel:
+        message = f"'{f.func.name}' has no kernel that could receive what is precomputed"
+        span, fix = f.spans.key("precomputed"), f.spans.remove_key("precomputed")
+        diagnostics.error("E0534", message, span, hint="remove 'precomputed'", fix=fix)
     if group.inplace is not None:
         _inplace_delegates(group, group.inplace, entries, diagnostics)
         _inplace_is_alike(group, group.inplace, diagnostics)
@@ -70,53 +80,20 @@ def _views_have_one_base(group: OutlessGroup, diagnostics: Diagnostics) -> bool:
     return sound
 
 
-def _new_tensors_are_filled(group: OutlessGroup, diagnostics: Diagnostics) -> None:
-    f = group.functional
-    if (
-        group.all_views
-        or f.manual_kernel_registration
-        or any(kernel.structured for _, kernel in f.dispatch)
-    ):
-        return
-    index = next(i for i, r in enumerate(f.func.returns) if r.annotation is None)
-    message = f"'{f.func.name}' is structured and returns a new tensor, but no kernel fills it"
-    labels = [(f.return_span(index), "a new tensor")]
-    hint = (
-        "name a kernel under 'dispatch:', for CPU or, made of other operators, for"
-        " CompositeExplicitAutograd"
-    )
-    diagnostics.error("E0531", message, f.spans.key("structured"), labels=labels, hint=hint)
-
-
-def _precomputed_is_received(group: OutlessGroup, diagnostics: Diagnostics) -> None:
-    f = group.functional
-    if f.precomputed is None or any(kernel.structured for _, kernel in f.dispatch):
-        return
-    # New tensors without a kernel are already reported.
-    if group.all_views:
-        message = f"'{f.func.name}' has no kernel that could receive what is precomputed"
-        span = f.spans.key("precomputed")
-        fix = f.spans.remove_key("precomputed")
-        diagnostics.error("E0534", message, span, hint="remove 'precomputed'", fix=fix)
-
-
 def _inplace_delegates(
     group: OutlessGroup, inplace: NativeFunction, entries: Entries, diagnostics: Diagnostics
 ) -> None:
-    if inplace.structured_delegate == group.functional.func.name:
+    functional = group.functional
+    name = functional.func.name
+    if inplace.structured_delegate == name:
         return
     if inplace.structured_delegate is not None and not entries.has_structured_delegate(inplace):
         # The delegate itself is invalid, and already reported.
         return
-    diagnostics.error(
-        "E0535",
-        f"'{group.functional.func.name}' is structured, but '{inplace.func.name}' does not delegate"
-        " to it",
-        inplace.span,
-        labels=[(group.functional.spans.key("structured"), "structured here")],
-        hint=f"add 'structured_delegate: {group.functional.func.name}'",
-        fix=add_delegate(inplace, group.functional),
-    )
+    message = f"'{name}' is structured, but '{inplace.func.name}' does not delegate to it"
+    labels = [(functional.spans.key("structured"), "structured here")]
+    fix, hint = add_delegate(inplace, functional), f"add 'structured_delegate: {name}'"
+    diagnostics.error("E0535", message, inplace.span, labels=labels, hint=hint, fix=fix)
 
 
 def _inplace_is_alike(
@@ -130,17 +107,14 @@ def _inplace_is_alike(
         not group.has_views or len(group.functional.func.returns) == 1
     ):
         return
-    name = group.functional.func.name
-    makes = "makes views" if group.has_views else "makes a new tensor"
-    lays_out = (
-        "changes the sizes or strides of its argument"
-        if not group.has_views
-        else "writes its argument"
-    )
-    message = f"'{inplace.func.name}' {lays_out}, but '{name}' {makes}"
-    span = inplace.span
-    hint = "add the tag 'inplace_view'" if group.has_views else "remove the tag 'inplace_view'"
-    diagnostics.error("E0533", message, span, labels=[(group.functional.span, makes)], hint=hint)
+    if group.has_views:
+        does, makes, hint = "writes its argument", "makes views", "add"
+    else:
+        does, makes = "changes the sizes or strides of its argument", "makes a new tensor"
+        hint = "remove"
+    message = f"'{inplace.func.name}' {does}, but '{group.functional.func.name}' {makes}"
+    labels, hint = [(group.functional.span, makes)], f"{hint} the tag 'inplace_view'"
+    diagnostics.error("E0533", message, inplace.span, labels=labels, hint=hint)
 
 
 _ITERATOR = "TensorIteratorBase"
@@ -186,31 +160,25 @@ def check_ufunc(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
     """Report every rule that the inner loops of `group` break."""
     if not (group.structured and group.out.ufunc_inner_loop):
         return
-    loops = _Loops(group, dict(group.out.ufunc_inner_loop))
-    _arguments_are_elements(loops, diagnostics)
-    _meta_is_an_iterator(loops, diagnostics)
-    # any() stops at the first rule that reports: later ones would report the same mistake again.
-    any(rule(loops, diagnostics) for rule in _RULES)
-
-
-def _arguments_are_elements(loops: _Loops, diagnostics: Diagnostics) -> None:
-    functional = loops.group.functional
+    loops, functional, out = (
+        _Loops(group, dict(group.out.ufunc_inner_loop)),
+        group.functional,
+        group.out,
+    )
     for a in functional.func.arguments.flat_non_out:
         if a.type not in (TENSOR, BaseType(BaseTy.Scalar)):
             message = f"'{a.name}' of '{functional.func.name}' is '{a.type}', which has no elements"
             span = functional.argument_type_span(a.name)
             diagnostics.error("E0524", message, span, labels=[(loops.span, "the inner loop")])
-
-
-def _meta_is_an_iterator(loops: _Loops, diagnostics: Diagnostics) -> None:
-    if loops.group.out.structured_inherits != _ITERATOR:
+    if out.structured_inherits != _ITERATOR:
         message = (
             f"'{loops.name}' has an inner loop, so it needs 'structured_inherits: {_ITERATOR}'"
         )
-        span = loops.group.out.spans.key("ufunc_inner_loop")
-        missing = loops.group.out.structured_inherits is None
-        fix = loops.group.out.spans.add_key(f"structured_inherits: {_ITERATOR}")
-        diagnostics.error("E0525", message, span, fix=fix if missing else None)
+        missing = out.structured_inherits is None
+        fix = out.spans.add_key(f"structured_inherits: {_ITERATOR}") if missing else None
+        diagnostics.error("E0525", message, out.spans.key("ufunc_inner_loop"), fix=fix)
+    # any() stops at the first rule that reports: later ones would report the same mistake again.
+    any(rule(loops, diagnostics) for rule in _RULES)
 
 
 def _functors_have_two_tensors(loops: _Loops, diagnostics: Diagnostics) -> bool:

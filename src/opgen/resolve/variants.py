@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ from opgen.model.function_schema import (
     OperatorName,
     Return,
     SchemaKind,
+    SelfArgument,
 )
 from opgen.model.native_function import (
     DeviceCheckType,
@@ -126,23 +127,18 @@ def with_documentation(functions: tuple[NativeFunction, ...]) -> tuple[NativeFun
 
     An empty text, by which an entry suppresses its documentation, becomes None.
     """
-    if all(f.doc is None for f in functions):
-        return functions
-    return tuple(_documented(functions))
-
-
-def _documented(functions: tuple[NativeFunction, ...]) -> Iterator[NativeFunction]:
     known = {
-        (f.namespace, f.func.signature()): f.doc
+        (f.namespace, f.signature): f.doc
         for f in functions
         if f.doc and f.func.kind() is SchemaKind.functional
     }
+    documented = []
     for f in functions:
-        if f.doc is None and f.func.is_out_fn():
-            doc = known.get((f.namespace, f.func.signature()))
-            yield f if doc is None else replace(f, doc=doc)
-        else:
-            yield f if f.doc or f.doc is None else replace(f, doc=None)
+        doc = f.doc or None
+        if known and f.doc is None and f.func.is_out_fn():
+            doc = known.get((f.namespace, f.signature))
+        documented.append(f if doc == f.doc else replace(f, doc=doc))
+    return tuple(documented)
 
 
 # Tags that a generated variant inherits from the operator that it is made from.
@@ -231,13 +227,20 @@ def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
     letters = _free_letters(func)
     if len(letters) < len(func.returns):
         return None
-    outs = tuple(_out_argument(func, i, letters[i]) for i in range(len(func.returns)))
+    names = ["out"] if len(func.returns) == 1 else [f"out{i}" for i in range(len(func.returns))]
+    outs = tuple(
+        Argument(name, value.type, None, Annotation((letter,), True, ()))
+        for name, value, letter in zip(names, func.returns, letters)
+    )
     arguments = (
         func.arguments.signature()
         if func.kind() is SchemaKind.functional
         else func.arguments  # the out variant of a mutable operator writes the same arguments, too
     )
-    return FunctionSchema(name, arguments.with_out_args(outs), _returned(outs), func.profile)
+    # It returns its outs, if all of them are plain tensors.
+    is_returned = all(out.type == TENSOR for out in outs)
+    returns = tuple(Return(None, TENSOR, out.annotation) for out in outs if is_returned)
+    return FunctionSchema(name, replace(arguments, out=outs), returns, func.profile)
 
 
 def _functional_schema(func: FunctionSchema) -> FunctionSchema:
@@ -260,21 +263,9 @@ def _out_of_inplace(func: FunctionSchema, name: OperatorName) -> FunctionSchema 
         return None
     own = arguments.self_arg.argument
     out = Argument("out", own.type, None, own.annotation)
-    return FunctionSchema(
-        name, arguments.remove_self_annotation().with_out_args((out,)), func.returns, func.profile
-    )
-
-
-def _out_argument(func: FunctionSchema, index: int, letter: str) -> Argument:
-    name = "out" if len(func.returns) == 1 else f"out{index}"
-    return Argument(name, func.returns[index].type, None, Annotation((letter,), True, ()))
-
-
-def _returned(outs: tuple[Argument, ...]) -> tuple[Return, ...]:
-    """Return the returns of an out variant: its outs, if all of them are plain tensors."""
-    if all(out.type == TENSOR for out in outs):
-        return tuple(Return(None, out.type, out.annotation) for out in outs)
-    return ()
+    plain = SelfArgument(replace(own, annotation=None))
+    arguments = replace(arguments, self_arg=plain, out=(out,))
+    return FunctionSchema(name, arguments, func.returns, func.profile)
 
 
 def _free_letters(func: FunctionSchema) -> str:
@@ -298,14 +289,15 @@ def _free_letters(func: FunctionSchema) -> str:
 
 def _generated(base: NativeFunction, func: FunctionSchema, tags: Collection[str]) -> NativeFunction:
     """Return a generated operator of schema `func`, with one kernel, which opgen writes."""
+    name = func.name.unambiguous_name if func.is_out_fn() else str(func.name.name)
+    name += "_symint" if base.func.has_symint() else ""
+    own_tags = {"out"}.intersection(tags) if func.is_out_fn() else ()
     return replace(
         base,
         func=func,
         variants=frozenset({Variant.function}),
-        dispatch=(
-            (DispatchKey.CompositeExplicitAutograd, Kernel(_kernel_name(base, func), None, False)),
-        ),
-        tags=frozenset(_tags(base, func, tags)),
+        dispatch=((DispatchKey.CompositeExplicitAutograd, Kernel(name, None, False)),),
+        tags=frozenset({"generated", *(base.tags & INHERITED_TAGS), *own_tags}),
         structured=False,
         structured_delegate=None,
         structured_inherits=None,
@@ -324,15 +316,3 @@ def _generated(base: NativeFunction, func: FunctionSchema, tags: Collection[str]
         # A generated schema has no place in the file: diagnostics point to the name of its base.
         spans=OneSpan(base.span),
     )
-
-
-def _kernel_name(base: NativeFunction, func: FunctionSchema) -> str:
-    name = func.name.unambiguous_name if func.is_out_fn() else str(func.name.name)
-    return f"{name}_symint" if base.func.has_symint() else name
-
-
-def _tags(base: NativeFunction, func: FunctionSchema, declared: Collection[str]) -> Iterator[str]:
-    yield "generated"
-    yield from base.tags & INHERITED_TAGS
-    if func.is_out_fn() and "out" in declared:
-        yield "out"

@@ -95,20 +95,15 @@ def check_view_variants(variants: Variants, entries: Entries, diagnostics: Diagn
     group = find_view_group(variants)
     if group is None:
         return
-    if _may_be_invalid(group.view, entries):
-        pass
+    base = group.view.func.name.name.base
+    if entries.invalid.may_have_base(f"{base}_copy", base.replace("inverse", "scatter")):
+        pass  # The copying form may be among the invalid entries.
     elif group.view_copy is None:
         _view_has_copy(group.view, entries, diagnostics)
     else:
-        _copy_matches_view(group, group.view_copy, diagnostics)
+        _copy_matches_view(group.view, group.view_copy, diagnostics)
     if group.view_inplace is not None:
-        _inplace_matches_view(group, group.view_inplace, diagnostics)
-
-
-def _may_be_invalid(view: NativeFunction, entries: Entries) -> bool:
-    """Return whether the copying form of `view` may be among the invalid entries."""
-    base = view.func.name.name.base
-    return entries.invalid.may_have_base(f"{base}_copy", base.replace("inverse", "scatter"))
+        _inplace_matches_view(group.view, group.view_inplace, diagnostics)
 
 
 def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
@@ -135,13 +130,13 @@ def _role_is_free(f: NativeFunction, variants: Variants, diagnostics: Diagnostic
         # The same operator twice: reported by the checks of variants.
         return
     signature = f.func.view_signature()
-    if isinstance(role, ViewSchemaKind):
-        code, what = "E0603", "are both the view"
-    else:
-        code, what = "E0602", "both belong to the view"
+    is_view = isinstance(role, ViewSchemaKind)
+    what = "are both the view" if is_view else "both belong to the view"
     message = f"'{f.func.name}' and '{other.func.name}' {what} '{signature.name}'"
     notes = [f"names are compared without '_copy': both are {signature}"]
-    diagnostics.error(code, message, f.span, labels=[(other.span, "the other one")], notes=notes)
+    labels = [(other.span, "the other one")]
+    code = "E0603" if is_view else "E0602"
+    diagnostics.error(code, message, f.span, labels=labels, notes=notes)
 
 
 def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
@@ -163,19 +158,14 @@ def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnost
         diagnostics.error("E0604", message, view.span, labels=labels, hint=hint)
         return
     labels = [] if written is None else [(written.span, "has another signature")]
-    notes = [f"its schema: {schema}", *_about_strides(view)]
+    notes = [f"its schema: {schema}"]
+    if _REVERSES.search(view.func.name.name.base):
+        notes.append(
+            "no tensor has strides below zero, so no view reverses elements: "
+            f"'{view.func.name}' has to return a new tensor, without '(a)'",
+        )
     hint = "or give the view a CompositeImplicitAutograd kernel"
     diagnostics.error("E0604", message, view.span, labels=labels, notes=notes, hint=hint)
-
-
-def _about_strides(view: NativeFunction) -> tuple[str, ...]:
-    """Return a note for a view that seems to reverse elements, which no view can."""
-    if not _REVERSES.search(view.func.name.name.base):
-        return ()
-    return (
-        "no tensor has strides below zero, so no view reverses elements: "
-        f"'{view.func.name}' has to return a new tensor, without '(a)'",
-    )
 
 
 def _similar_copy(
@@ -194,46 +184,32 @@ def _similar_copy(
 
 
 def _copy_matches_view(
-    group: NativeFunctionsViewGroup, copy: NativeFunction, diagnostics: Diagnostics
+    view: NativeFunction, copy: NativeFunction, diagnostics: Diagnostics
 ) -> None:
-    view = group.view
     labels = [(view.span, "the view")]
+    is_copy = f"'{copy.func.name}' is the copying form of '{view.func.name}'"
+    key, row = DispatchKey.CompositeExplicitAutogradNonFunctional, copy.spans.key("dispatch")
     if not copy.root_name.endswith(("_copy", "_scatter")):
-        message = (
-            f"'{copy.func.name}' is the copying form of '{view.func.name}', but has another name"
-        )
-        diagnostics.error(
-            "E0605", message, copy.span, labels=labels, hint="end its name in '_copy'"
-        )
+        message, hint = f"{is_copy}, but has another name", "end its name in '_copy'"
+        diagnostics.error("E0605", message, copy.span, labels=labels, hint=hint)
     elif view.func.signature() != copy.func.signature(strip_view_copy_name=True):
         _report_name(view, copy, diagnostics)
     elif "view_copy" not in copy.tags:
-        message = (
-            f"'{copy.func.name}' is the copying form of '{view.func.name}', so it needs the tag"
-        )
+        message = f"{is_copy}, so it needs the tag 'view_copy'"
         fix = copy.spans.add_tag("view_copy")
-        diagnostics.error("E0607", f"{message} 'view_copy'", copy.span, labels=labels, fix=fix)
+        diagnostics.error("E0607", message, copy.span, labels=labels, fix=fix)
     elif (
-        copy.func.name.name.base == f"{view.func.name.name}_copy"
-        and copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is None
+        copy.func.name.name.base == f"{view.func.name.name}_copy" and copy.find_kernel(key) is None
     ):
-        key = DispatchKey.CompositeExplicitAutogradNonFunctional
-        has_table = copy.spans.key("dispatch") != copy.span
-        table = f"dispatch:\n  {key}: {copy.func.name.name}"
-        diagnostics.error(
-            "E0609",
-            f"'{copy.func.name}' needs a kernel for {key}, which opgen writes",
-            copy.spans.key("dispatch"),
-            labels=labels,
-            hint=f"add '{key}: {copy.func.name.name}'",
-            fix=None if has_table else copy.spans.add_key(table),
-        )
+        message = f"'{copy.func.name}' needs a kernel for {key}, which opgen writes"
+        wanted = f"{key}: {copy.func.name.name}"
+        fix = copy.spans.add_key(f"dispatch:\n  {wanted}") if row == copy.span else None
+        diagnostics.error("E0609", message, row, labels=labels, hint=f"add '{wanted}'", fix=fix)
 
 
 def _inplace_matches_view(
-    group: NativeFunctionsViewGroup, inplace: NativeFunction, diagnostics: Diagnostics
+    view: NativeFunction, inplace: NativeFunction, diagnostics: Diagnostics
 ) -> None:
-    view = group.view
     if view.func.signature() != inplace.func.signature():
         _report_name(view, inplace, diagnostics)
     for key in _DECOMPOSING:

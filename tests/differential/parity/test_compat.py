@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from schema_mutations import mutate
 
 from opgen.compat.breaks import STRICTER, Direction
-from opgen.compat.schema_rules import Versions, compare_operator, compare_operators, compare_schemas
+from opgen.compat.schema_rules import Versions, compare_operators, compare_schemas
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
 from opgen.parse import builtin_tags
@@ -110,7 +110,7 @@ def _check(pairs: Iterator[Pair]) -> Counter[tuple[bool, bool]]:
         theirs = _theirs(pair)
         verdicts[theirs] += 1
         assert _ours(pair) == theirs, f"{pair.old.func}\n{pair.new.func}"
-        for found in compare_operator(pair.old, pair.new):
+        for found in compare_operators([pair.old], [pair.new]):
             assert not found.stricter or found.kind in STRICTER
     return verdicts
 

@@ -64,7 +64,8 @@ class _Comparison:
         diagnostics = Diagnostics()
         inputs = text_inputs(text, tags=self.tags_text, target="torch", strict_torchgen=True)
         registry = inspect(inputs, diagnostics, until=Stage.check)
-        return frozenset(str(d.code) for d in diagnostics), registry
+        accepted = None if diagnostics.has_errors else registry
+        return frozenset(str(d.code) for d in diagnostics), accepted
 
     def _difference(self, difference: Difference) -> str:
         return _known(self.table.otherwise, str(difference), "derived otherwise")

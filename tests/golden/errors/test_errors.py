@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from opgen.diagnostics import Diagnostics, describe, known_codes, render_human
+from opgen.diagnostics import Diagnostics, describe, known_codes
+from opgen.diagnostics.rendering import render_human
 from opgen.pipeline.checking import Stage, inspect
 from support.build import REPOSITORY
 from support.error_cases import PAGE, Case, Read, error_cases, report

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from opgen.diagnostics import Diagnostics, Source, render_human, render_json
+from opgen.diagnostics import Diagnostics, Source
+from opgen.diagnostics.rendering import render_human, render_json
 from opgen.model.function_schema import FunctionSchema
 from opgen.parse import (
     SchemaCache,

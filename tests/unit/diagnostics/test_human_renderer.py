@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opgen.diagnostics import Diagnostics, Source, Span, render_human
+from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.diagnostics.rendering import render_human
 
 
 def render(text: str, start: int, end: int, hint: str | None = None) -> list[str]:

@@ -7,15 +7,8 @@ import json
 import jsonschema
 
 from opgen import data
-from opgen.diagnostics import (
-    Diagnostics,
-    Edit,
-    Source,
-    Span,
-    render_github,
-    render_json,
-    render_sarif,
-)
+from opgen.diagnostics import Diagnostics, Edit, Source, Span
+from opgen.diagnostics.rendering import render_github, render_json, render_sarif
 
 SOURCE = Source("dir/f.yaml", "- a: 1\n- b: 2\n")
 

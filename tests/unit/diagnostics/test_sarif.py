@@ -12,7 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from opgen.diagnostics import Diagnostics, Edit, Source, Span, render_sarif
+from opgen.diagnostics import Diagnostics, Edit, Source, Span
+from opgen.diagnostics.rendering import render_sarif
 from opgen.parse import decode_source
 from opgen.pipeline.loading import load
 from support.error_cases import schema_cases

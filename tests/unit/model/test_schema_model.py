@@ -164,11 +164,3 @@ def test_positions_are_those_in_the_text(text: str) -> None:
     for value, start in return_offsets(foo):
         assert text[start:].startswith(str(value))
     assert [a for a, _ in argument_offsets(foo)] == list(foo.arguments.flat_all)
-
-
-def test_changed_arguments() -> None:
-    foo = schema("foo(Tensor(a!) self) -> ()")
-    out = schema("foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)").arguments.out
-    bare = foo.arguments.remove_self_annotation()
-    assert str(bare) == "Tensor self"
-    assert str(bare.with_out_args(out)) == "Tensor self, *, Tensor(a!) out"

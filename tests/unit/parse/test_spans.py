@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.diagnostics import Diagnostics, Source, Span, render_human
+from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.diagnostics.rendering import render_human
 from opgen.parse import builtin_tags, decode_source
 from support.entries import parse_native_functions
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from opgen.data import cmake_dir
-from opgen.diagnostics import Diagnostics, render_human
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.rendering import render_human
 from opgen.pipeline.building import check_required_package
 from opgen.targets.base import report_required_package
 from opgen.targets.torch import TORCH

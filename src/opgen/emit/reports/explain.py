@@ -13,7 +13,7 @@ from opgen.autograd.derivative import (
 )
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
 from opgen.cpp.cpp_types import TypeSpelling, spell
-from opgen.diagnostics.diagnostic import Code
+from opgen.diagnostics import Code
 from opgen.emit.common.base import GeneratedFile, generated
 from opgen.emit.common.callables import callable_expression
 from opgen.emit.common.context import Context

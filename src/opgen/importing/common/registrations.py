@@ -95,7 +95,7 @@ def _split(name: str) -> tuple[str, str]:
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from opgen.diagnostics.diagnostic import Details
+    from opgen.diagnostics import Details
 
 
 class CppType(Struct, frozen=True):

@@ -62,7 +62,7 @@ from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from opgen.diagnostics.diagnostic import Details
+    from opgen.diagnostics import Details
 
 _MAX_KERNEL_NAMESPACES = 2
 _SOURCES = {FALLTHROUGH: KernelSource.fallthrough, PYTHON: KernelSource.python}

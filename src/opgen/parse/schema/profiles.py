@@ -189,7 +189,7 @@ def _outs_are_returned_in_order(schema: FunctionSchema, at: SchemaText) -> None:
 
 
 def _written_positionals_are_not_returned(schema: FunctionSchema, at: SchemaText) -> None:
-    for argument in schema.arguments.post_self_positional_mutable:
+    for argument in (a for a in schema.arguments.post_self_positional if a.is_write):
         for i, value in enumerate(schema.returns):
             if value.annotation == argument.annotation:
                 message = f"this return is the written argument '{argument.name}'"

@@ -10,7 +10,7 @@ from bisect import bisect_right
 
 from msgspec import Struct
 
-from opgen.diagnostics.diagnostic import Source
+from opgen.diagnostics import Source
 from opgen.diagnostics.suggestions import shorten
 
 _KEY = re.compile(r"(?P<dash>-?\s*)(?P<key>[A-Za-z_]\w*):(?:\s+(?P<value>.*))?$")
