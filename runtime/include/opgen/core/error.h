@@ -107,10 +107,10 @@ void append_any(Message& message, const T& value) {
                          value.size();
                        }) {
     message.append(value.data(), value.size());
-  } else if constexpr (requires { append_message(message, value); }) {
-    append_message(message, value);  // found by argument-dependent lookup
   } else if constexpr (std::is_enum_v<T> && requires { toString(value); }) {
     message.append(toString(value));
+  } else if constexpr (requires { append_message(message, value); }) {
+    append_message(message, value);  // found by argument-dependent lookup
   } else if constexpr (IntegerRange<T>) {
     message.append("[");
     for (std::size_t i = 0; i < value.size(); ++i) {
