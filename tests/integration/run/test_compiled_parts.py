@@ -330,3 +330,16 @@ def test_parts_in_a_wheel_are_for_projects_without_flags(user: User) -> None:
     library = entry / f"libopgen_runtime.so.{RUNTIME_ABI}"
     library.write_bytes(library.read_bytes()[:-100])
     assert user.compiles("damaged")
+
+
+@pytest.mark.slow
+def test_a_project_is_told_that_unlinked_parts_are_not_compiled(user: User) -> None:
+    """Protects projects of core operators from the belief that they wait for matrix products and gradients."""
+    user.top.joinpath("CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(p LANGUAGES CXX)\nfind_package(opgen)\n"
+    )
+    command = [tool("cmake"), "-S", user.top, "-B", user.top / "build", "-G", "Ninja"]
+    command += [f"-Dopgen_DIR={RUNTIME / 'cmake'}", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}"]
+    said = [line for line in run(command, env=user.environment()).splitlines() if "opgen:" in line]
+    assert ["is compiled once" in line for line in said] == [True] * 3
+    assert [", if a target links it," in line for line in said] == [False, True, True]
