@@ -8,7 +8,6 @@
 #include <aten/ops/acosh.h>
 #include <aten/ops/add.h>
 #include <aten/ops/amax.h>
-#include <aten/ops/arange.h>
 #include <aten/ops/arccos_native.h>
 #include <aten/ops/arccosh_native.h>
 #include <aten/ops/arcsin_native.h>
@@ -40,7 +39,6 @@
 #include <aten/ops/dstack.h>
 #include <aten/ops/dstack_native.h>
 #include <aten/ops/empty.h>
-#include <aten/ops/eq.h>
 #include <aten/ops/fix_native.h>
 #include <aten/ops/flip.h>
 #include <aten/ops/fliplr_native.h>
@@ -99,6 +97,7 @@
 #include <aten/ops/unbind.h>
 #include <aten/ops/vstack.h>
 #include <aten/ops/vstack_native.h>
+#include <aten/ops/zeros.h>
 
 #include <opgen/cpu/truth.h>
 
@@ -313,9 +312,11 @@ OPGEN_KERNEL(one_hot)(const Tensor& self, int64_t num_classes) {
     OPGEN_CHECK(num_classes > largest, "Class values must be smaller than num_classes.");
   }
   OPGEN_CHECK(num_classes > 0, "the number of classes depends on values that Meta does not have");
-  const Tensor classes = at::arange(Scalar(num_classes), self.options());
-  return at::eq(Tensor(self.contiguous()).unsqueeze(-1), classes)
-      .to(opgen::kLong, false, false, std::nullopt);
+  DimVector sizes(self.sizes());
+  sizes.push_back(num_classes);
+  Tensor result = at::zeros(sizes, self.options());
+  result.scatter_(-1, self.unsqueeze(-1), Scalar(1));
+  return result;
 }
 
 OPGEN_KERNEL(take_along_dim)

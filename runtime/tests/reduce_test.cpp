@@ -445,6 +445,29 @@ TEST(truths) {
   }
 }
 
+// Adjacent elements, every second one, and others, in rows that are longer than a block.
+TEST(counts) {
+  for (ScalarType dtype : {kFloat, kDouble, opgen::kLong}) {
+    Tensor self = full({3, 9001}, 0, dtype);
+    for (std::int64_t i = 0; i < self.numel(); i += 7) {
+      opgen::tensor_functions::copy_(strided(self, {1}, {1}, i), full({1}, -1, dtype));
+    }
+    for (std::int64_t step : {1, 2, 3}) {
+      for (std::int64_t first : {0, 1}) {
+        const Tensor part = strided(self, {3, 3000}, {9001, step}, first);
+        Tensor out = empty({3}, opgen::kLong);
+        TensorIterator iter = make_reduction(out, part, IntArrayRef({1}), false);
+        opgen::cpu_count(iter);
+        CHECK(values(out) == slow(part, 2, [](const std::vector<double>& row) {
+                double count = 0;
+                for (double x : row) count += x != 0;
+                return count;
+              }));
+      }
+    }
+  }
+}
+
 TEST(moments_are_those_of_the_definition) {
   for (ScalarType dtype : {kFloat, kDouble, kHalf}) {
     for (const Tensor& self : layouts_of(dtype, false)) {

@@ -96,7 +96,8 @@ struct CountFold {
   Found<Bits> found;
   static constexpr std::int64_t kMost = 127;
 
-  template <int bytes>
+  // Elements are adjacent, or `spacing` is 2 (load_vector).
+  template <int bytes, std::int64_t spacing = 1>
   OPGEN_ALWAYS_INLINE std::int64_t row_here(const Bits* at, std::int64_t n) const {
     using V = Vec<Bits, bytes>;
     constexpr std::int64_t chains = 4, step = chains * V::size;
@@ -107,12 +108,14 @@ struct CountFold {
           n - step < i + (kMost - 1) * step ? n - step : i + (kMost - 1) * step;
       for (; i <= last; i += step) {
         for (std::int64_t k = 0; k < chains; ++k) {
-          lanes[k] = V::of(lanes[k].values - found(V::load(at + i + k * V::size)).values);
+          const auto elements =
+              detail::load_vector<Bits, bytes, spacing>(at + (i + k * V::size) * spacing);
+          lanes[k] = V::of(lanes[k].values - found(elements).values);
         }
       }
       for (const V& each : lanes) count += sum_of_lanes(each);
     }
-    for (; i < n; ++i) count -= found(at[i]);
+    for (; i < n; ++i) count -= found(at[i * spacing]);
     return count;
   }
   template <int bytes>
@@ -144,6 +147,10 @@ struct CountFold {
     }
   }
 #if OPGEN_LOOPS_AVX2
+  OPGEN_NOINLINE OPGEN_TARGET_AVX2 std::int64_t every_second_avx2(const Bits* at,
+                                                                  std::int64_t n) const {
+    return row_here<32, 2>(at, n);
+  }
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 void rows_avx2(const char* at, std::int64_t n, std::int64_t step,
                                                   std::int64_t count, std::int64_t* states) const {
     rows_here<32>(at, n, step, count, states);
@@ -161,7 +168,19 @@ class CountLoops final : public detail::TypedLoops<In, Bits, std::int64_t> {
  public:
   explicit CountLoops(std::uint64_t significant)
       : detail::TypedLoops<In, Bits, std::int64_t>(detail::kFoldRow, detail::kColumnLeaf),
-        fold_{{static_cast<Bits>(significant), Bits(0)}} {}
+        fold_{{static_cast<Bits>(significant), Bits(0)}} {
+#if OPGEN_LOOPS_AVX2
+    this->takes_every_second = this->direct && sizeof(Bits) == 8 && detail::use_avx2();
+#endif
+  }
+#if OPGEN_LOOPS_AVX2
+  void every_second(const char* at, std::int64_t n, void* state) const override {
+    if constexpr (sizeof(Bits) == 8) {
+      *static_cast<std::int64_t*>(state) =
+          fold_.every_second_avx2(reinterpret_cast<const Bits*>(at), n);
+    }
+  }
+#endif
   void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count, std::int64_t,
             void* states) const override {
     auto* counts = static_cast<std::int64_t*>(states);
