@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -12,7 +11,6 @@ from msgspec import Struct
 # A function of the tensors whose gradients are checked.
 Function = Callable[..., tuple[Any, ...]]
 
-_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
 # Messages of formulas that are not there, which is not a wrong gradient.
 NOT_THERE = ("not implemented", "does not support it", "no forward-mode formula")
 
@@ -49,11 +47,6 @@ def is_comparison(error: BaseException) -> bool:
 def first_line(error: BaseException | None) -> str:
     """Return the first line of an exception's message, or the name of its class if it has none."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
-def reason_of(message: str) -> str:
-    """Return a message without its numbers, so that equal reasons are counted together."""
-    return _NUMBERS.sub("…", message)[:160]
 
 
 class BaseTensors:

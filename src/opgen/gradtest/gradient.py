@@ -25,7 +25,6 @@ from opgen.gradtest.backends import (
     elements_of,
     first_line,
     is_comparison,
-    reason_of,
     tensors_of,
 )
 from opgen.gradtest.calls import Place, at, check_compiled, function_of, places_in
@@ -47,6 +46,7 @@ OF_SECOND_ORDER = 8
 COMPILED = 3
 # The text of a stub, on both targets, and of an empty body that `opgen stub` wrote.
 _IS_STUB = re.compile(r" has no \w+ kernel yet; ")
+_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 class Report(Struct):
@@ -175,7 +175,7 @@ class _Check(Struct):
         except self.tensors.refusals as error:
             if isinstance(error, NotImplementedError) and _IS_STUB.search(str(error)):
                 raise
-            report.refused[reason_of(first_line(error))] += 1
+            report.refused[_reason(error)] += 1
             return
         if not all(map(cmath.isfinite, elements_of([y.tolist() for y in outputs]))):
             report.refused["the result is not finite"] += 1
@@ -211,7 +211,7 @@ class _Check(Struct):
                 # The library says what it does not have: this is no wrong gradient.
                 if not any(text in str(error) for text in NOT_THERE):
                     raise self._wrong("second derivative", call, chosen, error) from error
-                report.not_implemented[reason_of(first_line(error))] += 1
+                report.not_implemented[_reason(error)] += 1
             else:
                 report.second_order += 1
 
@@ -225,7 +225,7 @@ class _Check(Struct):
         try:
             check_compiled(self.gradient, self.tensors, call, chosen, every=every, dynamic=dynamic)
         except NotCompiled as error:
-            report.not_compiled[reason_of(first_line(error))] += 1
+            report.not_compiled[_reason(error)] += 1
         except Different as error:
             what = "gradient under torch.compile"
             raise self._wrong(what, call, chosen, error) from error
@@ -254,6 +254,11 @@ class _Check(Struct):
         lines = [f"the {what} of {self.gradient} {found}, of {wanted} in a call with"]
         lines += [f"  {name} = {value!r}" for name, value in call.items()]
         return AssertionError("\n".join([*lines, str(error)]))
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of a message, without its numbers: equal reasons are counted together."""
+    return _NUMBERS.sub("…", first_line(error))[:150]
 
 
 def gradients(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,7 +16,6 @@ from hypothesis import HealthCheck, Phase
 from hypothesis.internal.conjecture import providers
 from msgspec import Struct, field
 
-from opgen.gradtest.backends import reason_of
 from opgen.gradtest.drawing import Choices, Plan, Undrawable
 from opgen.model.function_schema import Argument
 from opgen.verify.backends.base import round_as_usual
@@ -24,6 +24,7 @@ from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, elements, tensors
 from opgen.verify.calls.vocabulary import CallDrawer, Requirements
 from opgen.verify.subjects import Subject, default_of
 
+_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
 # Plans that are kept, and refused calls of each reason.
 _MOST_PLANS = 40
 _MOST_REFUSED, _MOST_CALLS = 16, 8
@@ -235,7 +236,8 @@ class _Learner(Struct):
             return True
         if self._is_hard():
             self.requirements.hear(outcome.message, call, [a.name for a in self._tensors()])
-        reason = reason_of(outcome.message)
+        # Equal reasons are counted together.
+        reason = _NUMBERS.sub("…", outcome.message)[:160]
         found.reasons[reason] += 1
         if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:
             found.refused.append((call, outcome.message))
