@@ -6,7 +6,6 @@ CompositeViewCopyKernels.cpp: the bodies of the kernels that opgen generates its
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
 
 from opgen.cpp.names import kernel_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding, NativeSignature
@@ -39,13 +38,17 @@ _HEADERS = {"DirectKernel": (), "MetaKernel": ("opgen/meta_kernel.h",)}
 def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
     """Yield one header per root that has direct functions, with those of all keys."""
     # The functions of an operator are the same for all keys with the same class of kernels.
-    direct = cache(partial(_direct_operator, context))
+    made: dict[tuple[str, str], Item] = {}
     by_root = group_by(
         (row for rows in _direct(context).values() for row in rows),
         lambda row: row.function.root_name,
     )
     for root, rows in by_root.items():
         classes = [_direct_kernel_class(row.key) for row in rows]
+        for row, name in zip(rows, classes):
+            f = row.function
+            if (f.full_name, name) not in made:
+                made[f.full_name, name] = _direct_operator(context, f, name)
         yield generated(
             path=f"include/{context.library.name}/ops/{root}_dispatch.h",
             template="ops/root_dispatch.h.j2",
@@ -53,7 +56,10 @@ def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
             operator_header=context.library.operator_header(f"ops/{root}_ops.h"),
             runtime_headers=tuple(unique(h for name in classes for h in _HEADERS[name])),
             blocks=blocks(
-                (direct_namespace(row.function, row.key), direct(row.function, kernel_class))
+                (
+                    direct_namespace(row.function, row.key),
+                    made[row.function.full_name, kernel_class],
+                )
                 for row, kernel_class in zip(rows, classes)
             ),
         )

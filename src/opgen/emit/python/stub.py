@@ -8,7 +8,7 @@ other's stub, as its C++ uses the other's class Tensor.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from keyword import iskeyword
 from textwrap import indent
@@ -140,15 +140,12 @@ _OBJECTS_OWN = ("__eq__", "__ne__")
 _NUMBER = "_Number"
 
 
-def _function_declarations(f: PythonFunction, calls: PythonCalls) -> Iterator[str]:
-    """Yield `def add(…): …` for each overload; nothing if the name is a Python keyword."""
-    if iskeyword(f.name):
-        return
-    texts = list(_overloads(f, calls))
-    if len(texts) == 1:
-        yield texts[0]
-        return
-    yield from (f"@overload\n{text}" for text in texts)
+def _functions(functions: Iterable[PythonFunction], calls: PythonCalls) -> Iterator[str]:
+    """Yield `def add(…): …` for each overload; nothing for names that are keywords of Python."""
+    for f in functions:
+        texts = [] if iskeyword(f.name) else list(_overloads(f, calls))
+        mark = "@overload\n" if len(texts) > 1 else ""
+        yield from (f"{mark}{text}" for text in texts)
 
 
 def _overloads(f: PythonFunction, calls: PythonCalls) -> Iterator[str]:
@@ -246,11 +243,15 @@ def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[Generat
         title = f"The named tuples that library {name} returns."
         yield _stub(name, _RETURN_TYPES, title, _with_imports(classes_of, classes))
     parts = tuple(_functions(functions.get("", ()), calls))
-    package: Iterable[str]
+    taken = {f.name for f in calls.functions if not f.method and f.module is None}
     if context.library.extends is None:
-        package = _package(calls, modules, parts)
+        package = _package(calls, modules, parts, taken)
     else:
-        package = _extension(context.library.extends, modules, parts, _inherited(context, calls))
+        # It contains everything in the stub of the extended library, because another library may extend this one.
+        exported = {one.name for one in package_declarations()}
+        for part in parts_of(calls) if context.library.extends_python else ():
+            exported |= {part.name, *free_exports(part, taken)}
+        package = _with_imports(context.library.extends, parts, exported, modules)
     yield _stub(name, "__init__", f"Library {name}, for type checkers and editors.", package)
     yield generated(f"python/{name}/py.typed", "py.typed.j2", title="", parts=())
 
@@ -267,14 +268,10 @@ def _result_classes(calls: PythonCalls) -> Iterator[str]:
         yield from (f"{_INDENT}{name}: {annotation}" for name, annotation in one.fields)
 
 
-def _functions(functions: Iterable[PythonFunction], calls: PythonCalls) -> Iterator[str]:
-    for f in functions:
-        yield from _function_declarations(f, calls)
-
-
-def _package(calls: PythonCalls, modules: list[str], functions: Sequence[str]) -> Iterator[str]:
+def _package(
+    calls: PythonCalls, modules: list[str], functions: Sequence[str], taken: Collection[str]
+) -> Iterator[str]:
     """Yield the lines of __init__.pyi for a library that does not extend another one."""
-    taken = {f.name for f in calls.functions if not f.method and f.module is None}
     parts: list[str] = []
     for one in package_declarations():
         if one.name == _TENSOR:
@@ -301,27 +298,6 @@ def _tensor(tensor: Declaration, calls: PythonCalls) -> Iterator[str]:
         yield indent(text, _INDENT)
     for text in _functions(methods, calls):
         yield indent(text, _INDENT)
-
-
-def _inherited(context: Context, calls: PythonCalls) -> tuple[str, ...]:
-    """Return the parts and their exports, as far as a library has those of the one that it extends."""
-    if not context.library.extends_python:
-        return ()
-    taken = {f.name for f in calls.functions if not f.method and f.module is None}
-    return tuple(
-        name for part in parts_of(calls) for name in (part.name, *free_exports(part, taken))
-    )
-
-
-def _extension(
-    base: str, modules: list[str], functions: tuple[str, ...], inherited: tuple[str, ...]
-) -> Iterator[str]:
-    """Yield the lines of __init__.pyi for a library that extends `base`, whose classes it uses.
-
-    It contains everything in the stub of `base`, because another library may extend this one.
-    """
-    declared = {*(one.name for one in package_declarations()), *inherited}
-    yield from _with_imports(base, functions, exported=declared, modules=modules)
 
 
 def _with_imports(
