@@ -10,7 +10,7 @@ import pytest
 
 from opgen import edits
 from opgen.compat import breaks
-from opgen.diagnostics import diagnostic
+from opgen.diagnostics import MAX_ERRORS
 from opgen.importing.cpp import reader
 from opgen.io import files, manifest
 from opgen.parse.yaml import nodes
@@ -81,7 +81,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
         "nesting of lists and mappings: {} levels",
         lambda: nodes._MAX_DEPTH,
     ),
-    ("concepts/robustness.md", "opgen stops after {} |", lambda: diagnostic.MAX_ERRORS),
+    ("concepts/robustness.md", "opgen stops after {} |", lambda: MAX_ERRORS),
     ("concepts/robustness.md", "an allow-list: {} lines", lambda: breaks._MAX_ENTRIES),
     ("concepts/robustness.md", "a path in a manifest: {} characters", lambda: manifest._MAX_PATH),
     ("concepts/robustness.md", "`--fix` fixes at most {} errors", lambda: edits.MAX_FIXES),

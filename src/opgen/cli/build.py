@@ -241,14 +241,14 @@ def _compile(
         entries = {
             f"{m.to_write.partition(')')[0]})": m.operator for m in missing_functions(context)
         }
-        # The places of rows of existing functions, by the functions' names.
-        existing = {
-            kernel.cpp_name: f.spans.kernel(key).place
-            for f in context.registry.functions
-            for key, kernel in f.dispatch
-            if kernel.source is KernelSource.existing
-        }
         if not verbose:
+            # The places of rows of existing functions, by the functions' names.
+            existing = {
+                kernel.cpp_name: f.spans.kernel(key).place
+                for f in context.registry.functions
+                for key, kernel in f.dispatch
+                if kernel.source is KernelSource.existing
+            }
             text = explain_failure(text, sources, entries, existing)
         click.echo(text, err=True, nl=False)
         if not verbose:
