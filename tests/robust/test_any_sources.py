@@ -138,6 +138,7 @@ SHAPES = {
     "raw texts": ("ops.cpp", 'R"(' * 500_000),
     "quotes": ("ops.cpp", '"\n' * 700_000),
     "angles": ("ops.cpp", 'TORCH_LIBRARY(a, m) { m.impl("f", ' + "a<" * 60_000 + "); }"),
+    "a name without an end": ("ops.cpp", 'TORCH_LIBRARY_IMPL(a, CPU, m) { m.impl("f", &b::); }'),
     "stars": ("ops.cpp", 'TORCH_LIBRARY(a, m) { m.impl("f", ' + "&&a*b " * 30_000 + "); }"),
     "deep lambdas": ("ops.cpp", 'TORCH_LIBRARY(a, m) { m.impl("f", ' + "[](){" * 30_000 + "); }"),
     "functions": (

@@ -425,7 +425,8 @@ def function_name(node: Node) -> FunctionName | None:
         if name is None or arguments is None:
             return None
         node, template = name, arguments.code
-    if node.type not in _NAMED:
+    # tree-sitter inserts an empty name where it expects one, as in `a::`.
+    if node.type not in _NAMED or not node.code:
         return None
     is_absolute = qualifiers[:1] == [""]
     return FunctionName(tuple(qualifiers[is_absolute:]), node.code, template, is_absolute)
