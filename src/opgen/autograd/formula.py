@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 
 from msgspec import Struct
@@ -166,15 +166,11 @@ class Formula(Struct, frozen=True, dict=True):
             done = end
         return read_formula("".join((*text, self.text[done:]))) if text else self
 
-    def with_names(self, texts: Mapping[str, str]) -> Formula:
-        """Return the formula with other texts in place of values, by their names."""
-        if self.names.isdisjoint(texts):
+    def with_name(self, name: str, text: str) -> Formula:
+        """Return the formula with `text` in place of a value."""
+        if name not in self.text:
             return self
-        return self.replace(
-            (node.at, node.end, text)
-            for name, text in texts.items()
-            for node in self.find_all(name)
-        )
+        return self.replace((node.at, node.end, text) for node in self.find_all(name))
 
 
 @lru_cache(maxsize=8192)

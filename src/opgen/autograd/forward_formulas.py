@@ -154,8 +154,8 @@ def _element_wise(name: str, derivative: Derivative) -> Formula:
 
     Its Jacobian is diagonal, so the tangent is the conjugate of the gradient at the conjugate of the tangent.
     """
-    texts = {"grad": f"{name}_t.conj()", name: f"{name}_p"}
-    return read_formula(f"({derivative.original_formula.with_names(texts).text}).conj()")
+    formula = derivative.original_formula.with_name("grad", f"{name}_t.conj()")
+    return read_formula(f"({formula.with_name(name, f'{name}_p').text}).conj()")
 
 
 def _linear(
@@ -194,9 +194,9 @@ def inplace_derivative(
             hint = "use 'result', or 'original_self_p' for the value before"
             diagnostics.error("E1227", message, span, hint=hint)
             return ()
-        originals = {"self_p": "original_self_p", "self_t": "original_self_t"}
-        formula = formula.with_names(originals)
-    formula = formula.with_names({"result": "self_p"})
+        formula = formula.with_name("self_p", "original_self_p")
+        formula = formula.with_name("self_t", "original_self_t")
+    formula = formula.with_name("result", "self_p")
     primals = written.required_inputs_primal
     if formula.uses("self_p"):
         primals = (*primals, "self")

@@ -5,10 +5,8 @@ Source of the rules: torchgen, see docs/reference/torchgen-differences.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
-
-from msgspec.structs import replace
 
 from opgen.autograd.derivative import (
     Derivative,
@@ -94,6 +92,7 @@ class _Deriver:
     ) -> None:
         self.f = f
         self.info = info
+        self.context = TypeContext.of(f)
         theirs = reference.arguments.flat_non_out
         self.arguments: dict[str, Argument] = {
             b.name: a for a, b in zip(f.func.arguments.flat_non_out, theirs)
@@ -102,70 +101,83 @@ class _Deriver:
     def derive(self) -> DifferentiabilityInfo:
         derivatives = tuple(self._derivative(d) for d in self.info.derivatives)
         wanted = {name for d in derivatives for name in d.var_names}
-        return replace(
-            self.info,
+        inputs = tuple(
+            Binding(a.name, self._type(a))
+            for a in self.f.func.arguments.flat_non_out
+            if a.name in wanted
+        )
+        return DifferentiabilityInfo(
             name=self.f.root_name,
             func=self.f,
             op=f"Foreach{self.info.op}{self.f.func.name.overload_name}",
             derivatives=derivatives,
             forward_derivatives=tuple(self._forward(d) for d in self.info.forward_derivatives),
-            args_with_derivatives=tuple(
-                Binding(a.name, self._type(a))
-                for a in self.f.func.arguments.flat_non_out
-                if a.name in wanted
-            ),
+            args_with_derivatives=inputs,
             non_differentiable_arg_names=(),
             output_differentiability=None,
             output_differentiability_condition=None,
+            entry=self.info.entry,
         )
 
     def _type(self, argument: Argument) -> CType:
-        context = TypeContext.of(self.f)
-        return argument_type(argument.type, mutable=argument.is_write, symint=True, context=context)
-
-    def _names(self, names: Iterable[str]) -> tuple[str, ...]:
-        own = self.arguments
-        return tuple(own[name].name if name in own else name for name in names)
+        return argument_type(
+            argument.type, mutable=argument.is_write, symint=True, context=self.context
+        )
 
     def _derivative(self, written: Derivative) -> Derivative:
-        texts = {"grad": "grads[i]", "result": "result[i]"}
+        formula = written.formula.text.replace("grad", "grads[i]").replace("result", "result[i]")
         inputs = []
         for saved in written.saved_inputs:
             theirs = saved.expr.split(".")[0]
             argument = self.arguments[theirs]
             item = f"{argument.name}[i]" if isinstance(argument.type, ListType) else argument.name
-            texts[saved.name] = read_formula(saved.expr).with_names({theirs: item}).text
+            formula = formula.replace(saved.name, saved.expr.replace(theirs, item))
             ctype = without_reference(self._type(argument))
             inputs.append(SavedAttribute(argument.name, ctype, argument.name))
-        result = SavedAttribute("result", TENSOR_LIST, "result")
-        return replace(
-            written,
-            var_names=self._names(written.var_names),
-            formula=written.formula.with_names(texts),
-            original_formula=written.formula,
-            saved_inputs=tuple(inputs),
-            saved_outputs=(result,) * len(written.saved_outputs),
-            named_gradients=frozenset(),
+        outputs = tuple(
+            SavedAttribute("result", TENSOR_LIST, "result") for _ in written.saved_outputs
+        )
+        names = tuple(self.arguments[name].name for name in written.var_names)
+        return Derivative(
+            names,
+            read_formula(formula),
+            written.formula,
+            tuple(inputs),
+            outputs,
+            frozenset(),
+            written.place,
         )
 
     def _forward(self, written: ForwardDerivative) -> ForwardDerivative:
-        texts = {"result": "result[i]"}
-        for name, own in self.arguments.items():
-            if own.type.is_tensor_like():
-                texts |= {name + suffix: own.name + suffix for suffix in ("_p", "_t")}
-            else:
-                texts[name] = f"{own.name}[i]" if isinstance(own.type, ListType) else own.name
-        types = zip(written.var_names, written.var_types)
-        return replace(
-            written,
-            var_names=self._names(written.var_names),
-            var_types=tuple(
-                self.arguments[name].type if name in self.arguments else type
-                for name, type in types
-            ),
-            formula=written.formula.with_names(texts),
-            required_inputs_fw_grad=self._names(written.required_inputs_fw_grad),
-            required_inputs_primal=self._names(written.required_inputs_primal),
+        formula = written.formula.text.replace("result", "result[i]")
+        names, types = list(written.var_names), list(written.var_types)
+        tangents, primals = (
+            list(written.required_inputs_fw_grad),
+            list(written.required_inputs_primal),
+        )
+        pairs = zip(self.f.func.arguments.flat_non_out, self.info.func.func.arguments.flat_non_out)
+        for own, theirs in pairs:
+            if isinstance(own.type, ListType) and not own.type.is_tensor_like():
+                formula = formula.replace(theirs.name, f"{own.name}[i]")
+            elif own.type.is_tensor_like():
+                for suffix in ("_p", "_t"):
+                    formula = formula.replace(theirs.name + suffix, own.name + suffix)
+            elif own.name != theirs.name:
+                formula = formula.replace(theirs.name, own.name)
+            for i, name in enumerate(names):
+                if name == theirs.name:
+                    names[i], types[i] = own.name, own.type
+            tangents = [own.name if n == theirs.name else n for n in tangents]
+            primals = [own.name if n == theirs.name else n for n in primals]
+        return ForwardDerivative(
+            tuple(names),
+            tuple(types),
+            read_formula(formula),
+            written.place,
+            tuple(tangents),
+            tuple(primals),
+            written.required_original_self_value,
+            written.is_reusing_outplace_formula,
         )
 
 
@@ -261,10 +273,11 @@ class _Matcher:
             return found, False
         if generated and (found := _of_signature(f, self.others)) is not None:
             return (found if self._check_saved(f, found) else {}), False
-        derived, is_own = (
-            _derive_foreach(f, self.functional, self.others) if foreach else (None, False)
-        )
-        return ({} if derived is None else {DEFAULT_KEY: derived}), is_own
+        return self._foreach(f) if foreach else ({}, False)
+
+    def _foreach(self, f: NativeFunction) -> tuple[Infos, bool]:
+        found, is_own = _derive_foreach(f, self.functional, self.others)
+        return ({} if found is None else {DEFAULT_KEY: found}), is_own
 
     def _check_saved(self, f: NativeFunction, infos: Infos) -> bool:
         """Report formulas that save `self` of an operator that writes it: its functional form does not write it."""
