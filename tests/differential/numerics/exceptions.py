@@ -49,7 +49,6 @@ LENIENT: dict[str, str] = {
     "std.correction_out": "as std.out",
     "var.out": "as std.out",
     "var.correction_out": "as std.out",
-    "gelu_backward": "PyTorch's library for half types refuses a grad_output of integers",
     "pad": "PyTorch mirrors and repeats elements of some dtypes only",
     "scaled_dot_product_attention": "PyTorch refuses a mask of fewer than two dimensions with tensors of four",
     **dict.fromkeys(_CONVOLUTIONS, "PyTorch convolves integers only in some cases"),
