@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_an_installation_can_be_moved(installed: Path, tmp_path: Path) -> None:
     """Protects the documented command, and the exported targets: they contain no path of the checkout or of a build
-    folder.
+    folder, and a component that does not exist is an error.
     """
     for part in ("core", "kernels", "runtime"):
         assert (installed / f"lib/libopgen_{part}.so").is_file()
@@ -56,3 +57,16 @@ def test_an_installation_can_be_moved(installed: Path, tmp_path: Path) -> None:
     cmake_build(HERE / "user", tmp_path / "user", f"-DCMAKE_PREFIX_PATH={prefix}")
     moved = {"LD_LIBRARY_PATH": str(prefix / "lib")}
     assert run_program(tmp_path / "user" / "program", moved) == (0, "6 6\n", "")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(wrong CXX)\n"
+        "find_package(opgen_runtime REQUIRED CONFIG COMPONENTS core engine)\n"
+    )
+    wrong = subprocess.run(
+        [tool("cmake"), "-S", project, "-B", tmp_path / "no", f"-DCMAKE_PREFIX_PATH={prefix}"],
+        capture_output=True,
+        text=True,
+    )
+    assert wrong.returncode == 1
+    assert "no component 'engine', only core, kernels and runtime" in " ".join(wrong.stderr.split())
