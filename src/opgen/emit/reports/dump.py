@@ -45,7 +45,7 @@ from opgen.model.registry import (
 from opgen.model.selector import Selection
 from opgen.parse.entries.keys import KEYS, Users
 from opgen.python.python_types import NoPythonSignature
-from opgen.python.signatures import PythonSignature, Spellings
+from opgen.python.signatures import Spellings
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.targets.base import Target
 
@@ -385,17 +385,14 @@ def python_row(f: NativeFunction, target: Target) -> Row:
     """Return how `f` is called from Python, as a function and as a method."""
     spellings = Spellings(target.cpp.spelling, target.python)
 
-    def signature(*, method: bool) -> PythonSignature:
-        return PythonSignature.from_native_function(f, target.cpp.spelling, method=method)
+    def signature(*, method: bool) -> Json:
+        return _guarded(lambda: spellings.signature(f, method=method).signature_str(spellings))
 
+    function = partial(spellings.signature, f, method=False)
     return {
-        "python_signature": _guarded(lambda: signature(method=False).signature_str(spellings)),
-        "python_method_signature": (
-            _guarded(lambda: signature(method=True).signature_str(spellings))
-            if Variant.method in f.variants
-            else None
-        ),
-        "pyi_signature": _guarded(lambda: signature(method=False).signature_str_pyi(spellings)),
+        "python_signature": signature(method=False),
+        "python_method_signature": signature(method=True) if Variant.method in f.variants else None,
+        "pyi_signature": _guarded(lambda: function().signature_str_pyi(spellings)),
     }
 
 
