@@ -99,7 +99,9 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             for call in (*node.backward, *node.forward)
             for name in call.called
         }
-        own = _roots_of(context, called)
+        # The root names of the operators among them; `f` for `f_`.
+        plain = {name.removesuffix("_") for name in called}.union(called)
+        own = sorted(plain.intersection(context.roots))
         yield generated(
             path=f"src/{name}.cpp",
             template="Derivatives.cpp.j2",
@@ -123,12 +125,6 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
 @cache
 def _aten_operators() -> frozenset[str]:
     return frozenset(name for row in data.read_rows("aten_operators.txt") for name in row)
-
-
-def _roots_of(context: Context, names: Iterable[str]) -> list[str]:
-    """Return the root names of the operators among functions; `f` for `f_`."""
-    plain = {name.removesuffix("_") for name in names}.union(names)
-    return sorted(plain.intersection(context.roots))
 
 
 def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, Item]]) -> Iterator[Item]:
