@@ -224,10 +224,6 @@ class Documents(Struct):
     def close(self, uri: str) -> None:
         self._open.pop(uri, None)
 
-    def schemas(self) -> tuple[Document, ...]:
-        """Return the open documents with operators."""
-        return tuple(document for document in self._open.values() if is_schema_file(document))
-
     def analyzed(self) -> tuple[Document, ...]:
         """Return the open documents that are analyzed: those with operators, and those with their formulas."""
         documents = self._open.values()
@@ -299,7 +295,8 @@ class Documents(Struct):
 
     def all_outlines(self) -> Iterable[Outline]:
         """Return the outlines of all open schema files, and of those read with them, each file once."""
-        by_path = {o.source.path: o for d in self.schemas() for o in self.outlines(d)}
+        schemas = filter(is_schema_file, self._open.values())
+        by_path = {o.source.path: o for d in schemas for o in self.outlines(d)}
         return by_path.values()
 
     def _outline(self, path: Path) -> Outline | None:
