@@ -154,12 +154,6 @@ def calls_of_functions(
                 yield Call(info, row, node, name)
 
 
-def method_names(functions: Iterable[DifferentiableFunction]) -> frozenset[str]:
-    """Return the C++ names of the operators that are methods of class Tensor."""
-    methods = (fn.func for fn in functions if Variant.method in fn.func.variants)
-    return frozenset(SUFFIXES.sub("", str(cpp_name(f.func))) for f in methods)
-
-
 def warn_of_unknown_members(
     functions: Sequence[DifferentiableFunction],
     members: Collection[str],
@@ -171,7 +165,8 @@ def warn_of_unknown_members(
 
     If the target `has_methods`, operators can be methods of class Tensor.
     """
-    methods = method_names(functions) if has_methods else frozenset()
+    of_tensor = (fn.func for fn in functions if has_methods and Variant.method in fn.func.variants)
+    methods = {SUFFIXES.sub("", str(cpp_name(f.func))) for f in of_tensor}
     known = Vocabulary((*sorted(methods), *sorted(members)))
     seen: set[str] = set()
     for _, row, formula in _formulas(_infos(fn for fn in functions if fn.func.is_library)):
@@ -199,7 +194,8 @@ def warn_of_plain_sizes(
         for node in (*called, *called_members(formula)):
             name = node.text
             given = node.parts if node.kind == "call" else node.parts[1:]
-            if name.endswith("_symint") or not any(map(_is_symbol, given)):
+            symbols = (n for n in given if n.kind == "method" and n.text in _SYMBOLS)
+            if name.endswith("_symint") or not any(n.parts[0].kind == "name" for n in symbols):
                 continue
             if name in own or needs_symint(name):
                 message = f"nothing declares '{name}' for symbolic sizes"
@@ -230,10 +226,6 @@ def warn_of_unknown_operators(
                     message = f"neither PyTorch nor the library has an operator '{name}'"
                     hint = known.did_you_mean(name) or "make it an operator of the library"
                     diagnostics.warning("W1243", message, _place(row, node), hint=hint)
-
-
-def _is_symbol(node: Node) -> bool:
-    return node.kind == "method" and node.text in _SYMBOLS and node.parts[0].kind == "name"
 
 
 def _place(row: FormulaRow, node: Node) -> Span:

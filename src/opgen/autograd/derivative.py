@@ -198,10 +198,6 @@ OPTIONAL_STRING = Optional(Base("string_view"))
 _TYPE_AND_SIZE = Base("TypeAndSize")
 
 
-def _same(name: str, text: str) -> str:
-    return text
-
-
 class _Attribute(Struct, frozen=True):
     """What is saved for an expression: in a field with the name of the argument or output, and `suffix`.
 
@@ -211,7 +207,7 @@ class _Attribute(Struct, frozen=True):
 
     suffix: str
     type: CType
-    expr: Callable[[str, str], str] = _same
+    expr: Callable[[str, str], str] = lambda _, text: text
     result: str = "{}"
 
 

@@ -18,7 +18,7 @@ from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.derivatives import DerivativeEntry, FormulaRow, FormulaTable, WrittenFormula
 from opgen.model.function_schema import Return
 from opgen.model.native_function import NativeFunction
-from opgen.model.types import BaseType, Type
+from opgen.model.types import BaseType
 
 # Keywords of C++ in places where a name is also possible.
 _WORDS = frozenset(("true", "false", "nullptr", "auto", "return", "const", "sizeof", "this", "new"))
@@ -175,7 +175,9 @@ def _mistakes(
         is_member = i > 0 and tokens[i - 1][0] in (".", "->", "::")
         if word is not None and not is_member and token not in values:
             yield *match.span(), f"'{token}' is not part of a C++ expression", f"write {word}"
-        if i > 0 and _is_operand(match) and tokens[i - 1][0] in values:
+        is_name = match["name"] is not None and token not in ALTERNATIVES
+        is_operand = is_name or match["number"] is not None
+        if i > 0 and is_operand and tokens[i - 1][0] in values:
             yield *match.span(), f"no operator stands before '{token}'", None
     last = tokens[-1]
     if last[0] in _OPEN_ENDED:
@@ -184,11 +186,6 @@ def _mistakes(
     if divided is not None and (divided[1] in values or divided[1][0].isdigit()):
         start = divided.start()
         yield start, start + 2, "'//' begins a comment in C++", "write '/'"
-
-
-def _is_operand(match: Token) -> bool:
-    is_word = match["name"] is not None and match[0] not in ALTERNATIVES
-    return is_word or match["number"] is not None
 
 
 def check_rows(f: NativeFunction, rows: Sequence[FormulaRow], diagnostics: Diagnostics) -> None:
@@ -348,7 +345,12 @@ def check_results(
         for r, flag in zip(f.func.returns, flags or (True,) * len(f.func.returns))
         if flag and r.type.is_tensor_like()
     ]
-    nested = next((r for r in results if _has_no_place(r.type)), None)
+    # Tensors are where no target looks for them: in lists of lists or of optionals, in optional lists.
+    lists = ((r, found) for r in results if (found := r.type.is_list_like()) is not None)
+    nested = next(
+        (r for r, found in lists if r.type is not found or not isinstance(found.elem, BaseType)),
+        None,
+    )
     # Without results, those of an operator that writes its first argument are this argument.
     if nested is not None or (not results and (f.func.returns or not f.func.is_inplace)):
         span = rows[0].formula.span
@@ -362,12 +364,6 @@ def check_results(
         diagnostics.error("E1238", message, span, labels=labels, hint=hint)
     elif not f.root_name.startswith(FOREACH):
         _check_gradients(f, results, rows, diagnostics)
-
-
-def _has_no_place(type: Type) -> bool:
-    """Return whether tensors are where no target looks for them: in lists of lists or of optionals, in optional lists."""
-    found = type.is_list_like()
-    return found is not None and (type is not found or not isinstance(found.elem, BaseType))
 
 
 def _check_gradients(

@@ -97,14 +97,6 @@ def with_inputs(
     return tuple(found)
 
 
-def _names_of_inputs(f: NativeFunction, inputs: Sequence[Binding]) -> list[str]:
-    """Return the inputs whose plain names are ambiguous. A function of a formula may take a list with its tangents."""
-    if f.root_name.startswith(FOREACH):
-        return [b.name for b in inputs]
-    lists = (TENSOR_LIST, ConstRef(I_TENSOR_LIST_REF))
-    return [b.name for b in inputs if b.type not in lists]
-
-
 def _inputs_used(formula: Formula, inputs: Sequence[Binding], postfix: str) -> tuple[str, ...]:
     return tuple(b.name for b in inputs if formula.uses(b.name + postfix))
 
@@ -116,7 +108,9 @@ def _check_names(
     diagnostics: Diagnostics,
 ) -> bool:
     formula, right = written.formula, True
-    for name in _names_of_inputs(f, inputs):
+    # Plain names are ambiguous, but a function of a formula may take a list with its tangents.
+    lists = () if f.root_name.startswith(FOREACH) else (TENSOR_LIST, ConstRef(I_TENSOR_LIST_REF))
+    for name in (b.name for b in inputs if b.type not in lists):
         found = formula.find(name)
         if found is not None:
             right = False

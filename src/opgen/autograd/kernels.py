@@ -113,16 +113,11 @@ def inplace_or_view_kernel(fn: DifferentiableFunction) -> InplaceOrViewKernel | 
     f = fn.func
     if not _has_kernel(fn):
         return None
-    if _returns_view(f):
+    is_listed = _is_listed(f, f.root_name, "view", "may_view")
+    if is_listed if f.namespace == ATEN else f.is_view_op:
         return InplaceOrViewKernel.view
     writes = f.func.kind() in (SchemaKind.inplace, SchemaKind.out)
     return InplaceOrViewKernel.inplace if writes and f.func.returns else None
-
-
-def _returns_view(f: NativeFunction) -> bool:
-    if f.namespace == ATEN:
-        return _is_listed(f, f.root_name, "view", "may_view")
-    return f.is_view_op
 
 
 def differentiable_outputs(fn: DifferentiableFunction, key: str = DEFAULT_KEY) -> tuple[str, ...]:
@@ -157,23 +152,19 @@ def warn_of_missing(functions: Sequence[DifferentiableFunction], diagnostics: Di
                 hint = f"add its formula, or '{argument.name}: non_differentiable'"
                 span = info.entry.name.span
                 diagnostics.warning("W1240", message, span, labels=labels, hint=hint)
-    for fn in filter(_lacks_formulas, own):
+    for fn in own:
         f = fn.func
-        if f.scoped_root in with_formulas:
+        is_variant = f.func.kind() is not SchemaKind.out and "generated" not in f.tags
+        # Of the author's own kernels.
+        records = any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch)
+        is_error = autograd_kernel(fn) is AutogradKernel.not_implemented
+        if is_variant and is_error and not records and f.scoped_root in with_formulas:
             other, info = with_formulas[f.scoped_root]
             message = f"'{f.full_name}' has no formulas, but '{other.full_name}' does"
             labels = ((f.span, "this operator"),)
             hint = f"add an entry for '{f.full_name}'"
             span = info.entry.name.span
             diagnostics.warning("W1241", message, span, labels=labels, hint=hint)
-
-
-def _lacks_formulas(fn: DifferentiableFunction) -> bool:
-    """Return whether the gradient is an error, unless the author has a kernel for it."""
-    f = fn.func
-    is_variant = f.func.kind() is not SchemaKind.out and "generated" not in f.tags
-    records = any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch)
-    return is_variant and not records and autograd_kernel(fn) is AutogradKernel.not_implemented
 
 
 SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")

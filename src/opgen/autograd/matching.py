@@ -26,7 +26,7 @@ from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import Argument, FunctionSchema, SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
-from opgen.model.types import ListType, Type
+from opgen.model.types import ListType
 
 # Operators whose formulas are written for the in-place variant.
 _OF_INPLACE = ("_foreach_zero_",)
@@ -39,24 +39,6 @@ _WITHOUT_ALPHA = frozenset(
 
 # The gradients of operators by their root names, with those of libraries in front, and by their signatures.
 InfosOfSchemas: TypeAlias = dict[str, dict[FunctionSchema, Infos]]
-
-
-def _derive_foreach(
-    f: NativeFunction, functional: InfosOfSchemas, others: InfosOfSchemas
-) -> tuple[DifferentiabilityInfo | None, bool]:
-    """Return the gradients of a foreach operator, and whether they are its own.
-
-    An in-place variant has the gradients of the operator that it applies, unchanged. They are None if that operator has no
-    formulas.
-    """
-    inplace = f.func.kind() is SchemaKind.inplace
-    found = _reference(f, functional)
-    if found is None and inplace and str(f.func.name) in _OF_INPLACE:
-        found = _reference(f, others)
-    if found is None:
-        return None, False
-    reference, info = found
-    return (info, False) if inplace else (_Deriver(f, reference, info).derive(), True)
 
 
 def _reference(
@@ -76,12 +58,11 @@ def _applies(f: NativeFunction, reference: FunctionSchema) -> bool:
     return (
         (not operator.inplace or name in _OF_INPLACE)
         and (name in _WITHOUT_ALPHA or len(own) == len(theirs))
-        and all(b.type in (a.type, _element(a.type)) for a, b in zip(own, theirs))
+        and all(
+            b.type == a.type or (isinstance(a.type, ListType) and b.type == a.type.elem)
+            for a, b in zip(own, theirs)
+        )
     )
-
-
-def _element(type: Type) -> Type | None:
-    return type.elem if isinstance(type, ListType) else None
 
 
 class _Deriver:
@@ -276,8 +257,20 @@ class _Matcher:
         return self._foreach(f) if foreach else ({}, False)
 
     def _foreach(self, f: NativeFunction) -> tuple[Infos, bool]:
-        found, is_own = _derive_foreach(f, self.functional, self.others)
-        return ({} if found is None else {DEFAULT_KEY: found}), is_own
+        """Return the gradients of a foreach operator, and whether they are its own.
+
+        An in-place variant has the gradients of the operator that it applies, unchanged. There are none if that operator
+        has no formulas.
+        """
+        inplace = f.func.kind() is SchemaKind.inplace
+        found = _reference(f, self.functional)
+        if found is None and inplace and str(f.func.name) in _OF_INPLACE:
+            found = _reference(f, self.others)
+        if found is None:
+            return {}, False
+        reference, info = found
+        derived = info if inplace else _Deriver(f, reference, info).derive()
+        return {DEFAULT_KEY: derived}, not inplace
 
     def _check_saved(self, f: NativeFunction, infos: Infos) -> bool:
         """Report formulas that save `self` of an operator that writes it: its functional form does not write it."""

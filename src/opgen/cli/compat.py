@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import click
 from msgspec import Struct
@@ -37,18 +38,16 @@ def compat(
     forward: bool,
     old_tags: Path | None,
     tags: Path | None,
-    namespace: str | None,
     report_format: str,
-    deny_warnings: bool,
+    **_: Any,
 ) -> None:
     """Report what breaks for users if NEW replaces OLD."""
     settings = with_settings({**click.get_current_context().params, "yaml": (new,)})
-    namespace = settings["namespace"]
     reporting = Reporting(report_format, settings["deny_warnings"])
     diagnostics = Diagnostics()
     wanted = BOTH if forward else BACKWARD
-    before = Inputs((old,), tags=old_tags, namespace=namespace)
-    after = Inputs((new,), tags=tags, namespace=namespace)
+    before = Inputs((old,), tags=old_tags, namespace=settings["namespace"])
+    after = Inputs((new,), tags=tags, namespace=settings["namespace"])
     compared = _compare(before, after, allow, wanted, date.today(), diagnostics)
     if compared is not None:
         print_document(_rendered(compared, wanted, report_format))

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,48 +22,41 @@ from opgen.pipeline import importing
 from opgen.pipeline.importing import Imported, Imports
 
 
+def _defines(_: click.Context, __: click.Parameter, given: Sequence[str]) -> Mapping[str, str]:
+    found = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise click.BadParameter(f"'{one}' is not NAME=VALUE", param_hint="-D")
+        found[name] = value
+    return found
+
+
 @command("import")
 @click.argument("sources", nargs=-1)
 @click.option("--from-library", "libraries", multiple=True)
 @click.option("--namespace", "namespaces", multiple=True)
-@click.option("-D", "defines", multiple=True)
+@click.option("-D", "defines", multiple=True, callback=_defines)
 @click.option("--kernels-as-they-are", is_flag=True)
 @click.option("--edit", "edits", is_flag=True)
 @click.option("-o", "--output")
 @click.option("--force", is_flag=True)
 @report_options("human", "json", "github", "sarif")
 def import_command(
-    sources: tuple[str, ...],
-    libraries: tuple[str, ...],
-    namespaces: tuple[str, ...],
-    defines: tuple[str, ...],
-    kernels_as_they_are: bool,
-    edits: bool,
-    output: str | None,
-    force: bool,
-    report_format: str,
-    deny_warnings: bool,
+    output: str | None, force: bool, report_format: str, deny_warnings: bool, **given: Any
 ) -> None:
     """Write YAML for operators that sources or a library register."""
-    if bool(sources) == bool(libraries):
+    imports = Imports(output=(output or "").replace(os.sep, "/"), **given)
+    if bool(imports.sources) == bool(imports.libraries):
         raise click.UsageError("name sources, or a library with --from-library")
-    if kernels_as_they_are and (libraries or not output):
+    if imports.kernels_as_they_are and (imports.libraries or not output):
         raise click.UsageError("--kernels-as-they-are is for sources, and needs -o")
-    if edits and not kernels_as_they_are:
+    if imports.edits and not imports.kernels_as_they_are:
         raise click.UsageError("--edit needs --kernels-as-they-are")
-    if kernels_as_they_are and (output or "").endswith((".h", ".inc")):
+    if imports.kernels_as_they_are and imports.output.endswith((".h", ".inc")):
         raise click.UsageError("-o names the YAML: headers and snippets are written beside it")
     diagnostics = Diagnostics()
     reporting = Reporting(report_format, deny_warnings)
-    imports = Imports(
-        sources=sources,
-        libraries=libraries,
-        namespaces=namespaces,
-        defines=_defines(defines),
-        kernels_as_they_are=kernels_as_they_are,
-        edits=edits,
-        output=(output or "").replace(os.sep, "/"),
-    )
     found = importing.import_operators(imports, diagnostics)
     if found is not None and output is not None and not force:
         for path in filter(os.path.lexists, found.texts):
@@ -85,18 +79,8 @@ def import_command(
             click.echo("\n".join(_table(found)), err=True)
         schemas = counted(found.schemas, "schema")
         rows = counted(found.rows, "row of a kernel", "rows of kernels")
-        where = f" in {counted(found.files, 'file')}" if sources else ""
+        where = f" in {counted(found.files, 'file')}" if imports.sources else ""
         click.echo(f"{schemas}, {rows}{where}", err=True)
-
-
-def _defines(given: Sequence[str]) -> Mapping[str, str]:
-    found = {}
-    for one in given:
-        name, equals, value = one.partition("=")
-        if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
-            raise click.BadParameter(f"'{one}' is not NAME=VALUE", param_hint="-D")
-        found[name] = value
-    return found
 
 
 def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,6 +27,14 @@ from opgen.verify.reports import explain_property
 _STAGES = ("model", "registry", "signatures", "registrations", "files", "derivatives")
 
 
+def _answer(query: Callable[..., Any], inputs: Inputs, *asked: object) -> tuple[Any, Diagnostics]:
+    """Return the answer to a query about the operators, empty if there are errors, and what it reported."""
+    diagnostics = Diagnostics()
+    registry = loading.load(inputs, diagnostics)
+    answer = "" if registry is None else query(registry, inputs, *asked, diagnostics)
+    return answer, diagnostics
+
+
 @command("dump")
 @schema_options
 @click.option("--op")
@@ -40,9 +50,7 @@ def dump(
     reporting: Reporting,
 ) -> None:
     """Print what opgen derives from the YAML, as JSON."""
-    diagnostics = Diagnostics()
-    registry = loading.load(inputs, diagnostics)
-    rows = () if registry is None else queries.dump(registry, inputs, stage, op, extra, diagnostics)
+    rows, diagnostics = _answer(queries.dump, inputs, stage, op, extra)
     parts = rows if ndjson else (rows,)
     text = "".join(f"{json.dumps(part, ensure_ascii=False)}\n" for part in parts)
     reporting.finish_with(text, diagnostics)
@@ -77,9 +85,7 @@ def explain(words: tuple[str, ...], inputs: Inputs, reporting: Reporting) -> Non
     if _CODE.fullmatch(what):
         _explain_code(what)
         return
-    diagnostics = Diagnostics()
-    registry = loading.load(inputs, diagnostics)
-    text = "" if registry is None else queries.explain(registry, inputs, what, diagnostics)
+    text, diagnostics = _answer(queries.explain, inputs, what)
     reporting.finish_with(visible(text, "\n"), diagnostics)
 
 
@@ -119,9 +125,7 @@ def _torchgen_case(code: str) -> str | None:
 @path_option("-o", "--output")
 def stub(inputs: Inputs, words: tuple[str, ...], output: Path | None, reporting: Reporting) -> None:
     """Print empty kernels to fill in."""
-    diagnostics = Diagnostics()
-    registry = loading.load(inputs, diagnostics)
-    text = "" if registry is None else queries.skeletons(registry, inputs, words, diagnostics)
+    text, diagnostics = _answer(queries.skeletons, inputs, words)
     if output is None:
         reporting.finish_with(text, diagnostics)
         return
@@ -150,10 +154,5 @@ def select(
     """Print the list of operators that an application uses."""
     if not (words or registrations or traces or inputs.select):
         raise click.UsageError("name operators, or a file that names operators")
-    diagnostics = Diagnostics()
-    registry = loading.load(inputs, diagnostics)
-    text = ""
-    if registry is not None:
-        named = (words, registrations, traces)
-        text = queries.selection_list(registry, inputs, *named, diagnostics)
+    text, diagnostics = _answer(queries.selection_list, inputs, words, registrations, traces)
     reporting.finish_with(text, diagnostics)

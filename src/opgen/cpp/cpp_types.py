@@ -420,17 +420,14 @@ def native_argument_type(type: Type, *, mutable: bool, symint: bool, context: Ty
     return argument_type(type, mutable=mutable, symint=symint, context=context)
 
 
+_STRUCTURED = TypeContext(structured_group=True, use_const_ref=False)
+_PLAIN_ELEMENTS = [BaseType(t) for t in (BaseTy.Tensor, BaseTy.int, BaseTy.bool, BaseTy.Dimname)]
+
+
 @cache
 def structured_argument_type(type: Type, *, symint: bool = False) -> CType:
     """Return the type of an argument of `meta` and `impl` in a structured kernel. Raises NoCppType."""
-    value = value_type(type, symint=symint)
-    if value is not None:
-        return value
     match type:
-        case BaseType(BaseTy.Tensor):
-            return ConstRef(TENSOR)
-        case BaseType():
-            return ConstRef(SCALAR)
         case OptionalType(BaseType(BaseTy.Tensor)):
             return OPTIONAL_TENSOR_REF
         case OptionalType(BaseType(BaseTy.Scalar)):
@@ -439,20 +436,13 @@ def structured_argument_type(type: Type, *, symint: bool = False) -> CType:
             return OPTIONAL_INT_ARRAY_REF
         case OptionalType(elem):
             return Optional(structured_argument_type(elem, symint=symint))
-        case ListType(BaseType(BaseTy.Tensor)):
-            return ConstRef(I_TENSOR_LIST_REF)
         case ListType(OptionalType(BaseType(BaseTy.Tensor))):
             return I_OPT_TENSOR_LIST_REF
-        case ListType(BaseType(BaseTy.int)):
-            return INT_ARRAY_REF
         case ListType(BaseType(BaseTy.SymInt)) if symint:
             return SYM_INT_ARRAY_REF
-        case ListType(BaseType(BaseTy.Dimname)):
-            return DIMNAME_LIST
-        case ListType(elem):
+        case ListType(elem) if elem not in _PLAIN_ELEMENTS:
             return ArrayRef(structured_argument_type(elem, symint=symint))
-        case _:
-            raise NoCppType(f"{NOT_FOR_TORCHGEN[type.__class__]} has no C++ type")
+    return argument_type(type, mutable=False, symint=symint, context=_STRUCTURED)
 
 
 @cache

@@ -79,19 +79,16 @@ def native_name(func: FunctionSchema) -> CppIdentifier:
     return cpp_identifier(name)
 
 
-def return_names(f: NativeFunction, *, fallback: str = "result") -> tuple[str, ...]:
-    """Return a name for each return: self, the out arguments, those of the schema, or `fallback` with a number."""
-    return tuple(_return_name(f, index, fallback) for index in range(len(f.func.returns)))
-
-
-def _return_name(f: NativeFunction, index: int, fallback: str) -> str:
+def return_names(f: NativeFunction) -> tuple[str, ...]:
+    """Return a name for each return: self, the out arguments, those of the schema, or `result` with a number."""
     func = f.func
     if func.name.name.inplace:
-        return "self"
+        return ("self",) * len(func.returns)
     if func.is_out_fn():
-        return func.arguments.out[index].name
-    name = func.returns[index].name
-    if name is None:
-        return fallback if len(func.returns) == 1 else f"{fallback}{index}"
-    taken = any(a.name == name for a in func.arguments.flat_all)
-    return f"{name}_return" if taken else name
+        return tuple(func.arguments.out[index].name for index in range(len(func.returns)))
+    taken = {a.name for a in func.arguments.flat_all}
+    plain = (
+        ["result"] if len(func.returns) == 1 else [f"result{i}" for i in range(len(func.returns))]
+    )
+    names = ((f"{r.name}_return" if r.name in taken else r.name) for r in func.returns)
+    return tuple(name or other for name, other in zip(names, plain))

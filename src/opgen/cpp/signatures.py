@@ -32,7 +32,7 @@ from opgen.model.function_schema import (
 )
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import OutlessGroup, StructuredGroup
-from opgen.model.types import BaseTy, BaseType, OptionalType, Type
+from opgen.model.types import BaseType, OptionalType, Type
 
 
 class Default(Struct, frozen=True):
@@ -231,7 +231,11 @@ def _native(arguments: Arguments, bind: _Bind) -> Iterator[Binding]:
     for argument in (*arguments.non_out, *arguments.out):
         for a in _flat(argument):
             if isinstance(argument, TensorOptionsArguments):
-                yield _optional_option(a, None if is_out else Default("{}", None, False))
+                # Kernels always take dtype, layout, device and pin_memory as optionals.
+                elem = a.type.elem if isinstance(a.type, OptionalType) else a.type
+                assert isinstance(elem, BaseType)
+                default = None if is_out else Default("{}", None, False)
+                yield Binding(a.name, Optional(Base(elem.name.name)), default)
             else:
                 yield bind(native_argument_type, a, not is_out)
 
@@ -264,14 +268,6 @@ def _with_defaults_last(bindings: Sequence[Binding]) -> list[Binding]:
     """Remove defaults of parameters before one without a default: C++ allows defaults only at the end."""
     last = max((i for i, b in enumerate(bindings) if b.default is None), default=-1)
     return [Binding(b.name, b.type) if i < last else b for i, b in enumerate(bindings)]
-
-
-def _optional_option(argument: Argument, default: Default | None) -> Binding:
-    """Return the parameter of dtype, layout, device or pin_memory, which kernels always take as an optional."""
-    type = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
-    assert isinstance(type, BaseType)
-    name = "bool" if type.name is BaseTy.bool else type.name.name
-    return Binding(argument.name, Optional(Base(name)), default)
 
 
 def _options_default(options: TensorOptionsArguments) -> Default | None:

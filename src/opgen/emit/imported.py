@@ -72,10 +72,13 @@ def build_imported(
     shared = None if None in modules else next(iter(modules.most_common(1)), (None,))[0]
     includes = [called.include for called in _called(entries) if called.include]
     listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
+    written = "\n".join(entry.schema for entry in entries if not entry.left_out)
+    # The classes that occur in these schemas.
+    named = [c for c in classes.values() if re.search(rf"\.{re.escape(c.name)}(?![\w.])", written)]
     header = (
         *([f"include: [{', '.join(map(_in_list, listed))}]"] if listed else ()),
         *(["fragment: True"] if is_fragment else ()),
-        *_classes([one for one in classes.values() if _is_named(one, entries)]),
+        *_classes(named),
         *([f"fake_module: {yaml_text(shared)}"] if shared else ()),
     )
     first = tuple(f"{'  ' if n else '- '}{line}" for n, line in enumerate(header))
@@ -147,12 +150,6 @@ def _classes(classes: Sequence[CustomClass]) -> Iterator[str]:
         yield f"    type: {one.type}"
         yield f"    header: {yaml_text(one.header)}"
         yield f"    # define: {_DEFINE}"
-
-
-def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:
-    """Return whether the class occurs in the schema of an entry that is not left out."""
-    name = re.compile(rf"\.{re.escape(one.name)}(?![\w.])")
-    return any(name.search(entry.schema) for entry in entries if not entry.left_out)
 
 
 # Entries

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.python_formulas import PythonNode, Refusal, python_node, recorded_info
@@ -108,12 +108,6 @@ def gradient_function(context: Context, f: NativeFunction) -> str | None:
     return "refuse_written" if has_own else "refuse"
 
 
-def is_recorded(context: Context) -> Callable[[NativeFunction], bool]:
-    """Return the function that says whether an operator has formulas in Python."""
-    names = {fn.func.full_name for fn in context.gradients if recorded_info(fn) is not None}
-    return lambda f: f.full_name in names
-
-
 def _call_of(function: str, *arguments: str) -> Item:
     """Return a call of Python. `arguments` are lines."""
     return Item(function=function, arguments=("_library,", *arguments))
@@ -165,7 +159,11 @@ def _calls(
 
 
 def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Item]:
-    has_formulas = is_recorded(context)
+    recorded = {fn.func.full_name for fn in context.gradients if recorded_info(fn) is not None}
+
+    def has_formulas(f: NativeFunction) -> bool:
+        return f.full_name in recorded
+
     for f in filter(has_formulas, functions):
         if views_first_argument(f, several=True):
             continue
@@ -187,7 +185,11 @@ def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterato
                 for f in some
             )
             yield _call_of(f"_gradients.{name}", *_list(entries))
-    yield from _below_autograd(context, [f for f in rest if _is_refused_below(context, f)])
+    below = (f for f in rest if _is_refused_below(context, f))
+    for key, some in group_by(below, lambda f: key_of_fake(context.registry, f)).items():
+        assert key is not None
+        names = _list(f"{_quoted(f)}," for f in some)
+        yield _call_of("_below.register", f'b"{key.name}",', *names)
 
 
 def _is_refused_below(context: Context, f: NativeFunction) -> bool:
@@ -203,13 +205,6 @@ def _is_refused_below(context: Context, f: NativeFunction) -> bool:
     is_traced = key_of_fake(context.registry, f) is not None
     is_refused = gradient_function(context, f) == "refuse"
     return has_form_below(f) and is_plain and is_connected and is_traced and is_refused
-
-
-def _below_autograd(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Item]:
-    for key, some in group_by(functions, lambda f: key_of_fake(context.registry, f)).items():
-        assert key is not None
-        names = _list(f"{_quoted(f)}," for f in some)
-        yield _call_of("_below.register", f'b"{key.name}",', *names)
 
 
 def _key_of_view(context: Context, f: NativeFunction) -> str:

@@ -106,12 +106,3 @@ def build_files(context: Context) -> Iterator[GeneratedFile]:
                 yield file
     if FileKind.BUILD_FILE in context.target.plan.kinds:
         yield from build_build_file(context, paths)
-
-
-def operator_headers(context: Context) -> dict[str, tuple[str, ...]]:
-    """Return, for every root name, the paths of all headers that its operators may have."""
-    suffixes = ("", "_ops", "_native", "_meta", "_dispatch")
-    folder = f"include/{context.library.name}/ops"
-    return {
-        root: tuple([f"{folder}/{root}{suffix}.h" for suffix in suffixes]) for root in context.roots
-    }

@@ -94,27 +94,23 @@ def read_settings(value: object) -> Settings:
         key = re.sub(r"_(\w)", lambda match: match[1].upper(), name)
         match OPTIONS[name].form:
             case Form.paths | Form.names:
-                values[name] = _strings(own, key)
+                values[name] = _strings(own.get(key))
             case Form.flag:
                 values[name] = own.get(key) is True
             case _:
-                values[name] = _string(own, key)
+                values[name] = next(iter(_strings([own.get(key)])), None)
     if values["target"] not in TARGETS:
         values["target"] = None
     options = {name: value for name, value in values.items() if value}
-    settings = Settings(_strings(own, "yaml"), _strings(own, "kernels"), options=options)
+    yaml, kernels = _strings(own.get("yaml")), _strings(own.get("kernels"))
+    settings = Settings(yaml, kernels, options=options)
     if isinstance(delay, (int, float)):
         settings = replace(settings, delay=min(max(delay, 0), 10_000) / 1000)
     return settings
 
 
-def _string(section: Mapping[Any, Any], name: str) -> str | None:
-    value = section.get(name)
-    return value if isinstance(value, str) and value and "\0" not in value else None
-
-
-def _strings(section: Mapping[Any, Any], name: str) -> tuple[str, ...]:
-    value = section.get(name)
+def _strings(value: object) -> tuple[str, ...]:
+    """Return the texts of a list."""
     if not isinstance(value, (list, tuple)):
         return ()
     return tuple(item for item in value if isinstance(item, str) and item and "\0" not in item)
@@ -224,10 +220,6 @@ class Documents(Struct):
     def close(self, uri: str) -> None:
         self._open.pop(uri, None)
 
-    def schemas(self) -> tuple[Document, ...]:
-        """Return the open documents with operators."""
-        return tuple(document for document in self._open.values() if is_schema_file(document))
-
     def analyzed(self) -> tuple[Document, ...]:
         """Return the open documents that are analyzed: those with operators, and those with their formulas."""
         documents = self._open.values()
@@ -299,7 +291,8 @@ class Documents(Struct):
 
     def all_outlines(self) -> Iterable[Outline]:
         """Return the outlines of all open schema files, and of those read with them, each file once."""
-        by_path = {o.source.path: o for d in self.schemas() for o in self.outlines(d)}
+        schemas = filter(is_schema_file, self._open.values())
+        by_path = {o.source.path: o for d in schemas for o in self.outlines(d)}
         return by_path.values()
 
     def _outline(self, path: Path) -> Outline | None:

@@ -276,9 +276,13 @@ class KernelIndex(Struct):
                 continue
             stamp = status.st_mtime_ns, status.st_size
             last = cached.get(path)
-            own = last[1] if last is not None and last[0] == stamp else _read(path)
-            self._files[path] = stamp, own
-            definitions += own
+            if last is None or last[0] != stamp:
+                text = find_cpp_text(path)
+                found = () if text is None else find_definitions(Source(path, text))
+                # An inner loop has no place in a dispatch table.
+                last = stamp, tuple(one for one in found if one.macro != "OPGEN_UFUNC")
+            self._files[path] = last
+            definitions += last[1]
         return definitions
 
 
@@ -311,10 +315,3 @@ def _sources(roots: Iterable[Path]) -> Iterator[str]:
                     if len(seen) > _MAX_FILES:
                         return
                     yield path
-
-
-def _read(path: str) -> tuple[Definition, ...]:
-    text = find_cpp_text(path)
-    found = () if text is None else find_definitions(Source(path, text))
-    # An inner loop has no place in a dispatch table.
-    return tuple(definition for definition in found if definition.macro != "OPGEN_UFUNC")

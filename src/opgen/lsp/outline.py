@@ -87,11 +87,6 @@ class Outline(Struct, frozen=True):
         index = bisect_right(self.entries, line, key=lambda entry: entry.first) - 1
         return self.entries[index] if index >= 0 else None
 
-    def find(self, name: str, namespace: str) -> Entry | None:
-        """Return the entry that `name` refers to in an entry of `namespace`."""
-        full = name if "::" in name else f"{namespace}::{name}"
-        return self.by_name.get(full)
-
     def word_at(self, offset: int) -> Span:
         """Return the name around `offset`; an empty span if there is none."""
         source = self.source

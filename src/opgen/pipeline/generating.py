@@ -17,7 +17,7 @@ from opgen.cpp.signatures import Signatures
 from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.emit.common.context import MODULE_SOURCE, Context, Library
-from opgen.emit.tree import build_files, operator_headers
+from opgen.emit.tree import build_files
 from opgen.io.files import MAX_BYTES
 from opgen.io.writer import Tree, WriteReport, read, write
 from opgen.lints import suppress
@@ -136,11 +136,16 @@ def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
     return None
 
 
+# What follows an operator's root name in the names of its headers.
+_HEADERS = ("", "_ops", "_native", "_meta", "_dispatch")
+
+
 def manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
     """Return the values of the manifest besides its list of `files`."""
+    folder = f"include/{context.library.name}/ops"
     headers = {
-        root: [path for path in paths if path in files]
-        for root, paths in operator_headers(context).items()
+        root: [path for end in _HEADERS if (path := f"{folder}/{root}{end}.h") in files]
+        for root in context.roots
     }
     return {
         "name": context.library.name,

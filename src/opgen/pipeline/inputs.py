@@ -38,9 +38,7 @@ def find_installed(target: str, part: Literal["schema", "derivatives", "include"
     spec = None if installed is None else importlib.util.find_spec(installed.package)
     if installed is None or spec is None:
         return None
-    name = {"schema": installed.schema, "derivatives": installed.derivatives}.get(
-        part, installed.include
-    )
+    name = getattr(installed, part)
     paths = (Path(folder, name) for folder in spec.submodule_search_locations or ())
     return next((path for path in paths if path.exists()), None)
 

@@ -16,7 +16,7 @@ from opgen.cpp.signatures import Signatures
 from opgen.data import target_templates, templates_dir
 from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
-from opgen.emit.common.base import GeneratedFile, Record, generated
+from opgen.emit.common.base import GeneratedFile, Item, generated
 from opgen.emit.common.context import Context, Library, collect_composite_kernels
 from opgen.emit.kernels.stubs import build_skeletons
 from opgen.emit.reports.coverage import CoveredOperator, build_coverage, coverage_values
@@ -61,14 +61,6 @@ def _build_selection_list(registry: Registry, wanted: Set[str]) -> str:
     return "\n".join([*lines, ""])
 
 
-class PythonKernel(Record, frozen=True):
-    """The keys of one Python function, each as PyTorch spells it, its name and its signature after the name."""
-
-    operator: str
-    keys: tuple[str, ...]
-    declaration: str
-
-
 def _build_python_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFile:
     """Return the text of an ops.py with an empty function for every operator of `operators` with rows `python`."""
     words = context.target.call_words
@@ -76,8 +68,9 @@ def _build_python_skeletons(context: Context, operators: frozenset[str]) -> Gene
     for f in context.registry.functions:
         keys = [k.name for k, kernel in f.dispatch if kernel.source is KernelSource.python]
         if keys and words is not None and f.full_name in operators:
+            # Keys as PyTorch spells them, and the signature after the name.
             declaration = operator_call(f, words).help_text()
-            functions.append(PythonKernel(f.full_name, tuple(keys), declaration))
+            functions.append(Item(operator=f.full_name, keys=tuple(keys), declaration=declaration))
     return generated("", "skeletons.py.j2", functions=tuple(functions))
 
 

@@ -58,7 +58,13 @@ def check_python(
 ) -> None:
     """Report each operator that should have a Python binding, but cannot."""
     bound = [f for f in functions if is_bound(f)]
-    sound = [f for f in bound if _is_sound(f, diagnostics)]
+    sound = []
+    for f in bound:
+        before = len(diagnostics)
+        _check_names(f, diagnostics)
+        _check_types(f, diagnostics)
+        if len(diagnostics) == before:
+            sound.append(f)
     _check_modules(bound, diagnostics)
     for (method, *_), group in functions_by_name(sound):
         _check_overloads(group, method, spellings, diagnostics)
@@ -79,13 +85,6 @@ def is_bound(f: NativeFunction) -> bool:
 def _unbound_names() -> re.Pattern[str]:
     # Compiled when it is needed: that takes 2 ms.
     return re.compile("|".join(data.read_names("python_unbound.txt")))
-
-
-def _is_sound(f: NativeFunction, diagnostics: Diagnostics) -> bool:
-    before = len(diagnostics)
-    _check_names(f, diagnostics)
-    _check_types(f, diagnostics)
-    return len(diagnostics) == before
 
 
 def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -156,9 +155,10 @@ def _check_overloads(
     bases: dict[str, NativeFunction] = {}
     outs: dict[str, NativeFunction] = {}
     for f in functions:
-        key = _without_outputs(f, spellings, method)
-        if key is None:
-            continue
+        try:
+            key = without_outputs(f, spellings, method=method)
+        except NoPythonSignature:
+            continue  # E07xx report it.
         first = (outs if f.func.is_out_fn() else bases).setdefault(key, f)
         if first is not f:
             message = f"'{f.func.name}' has the same Python signature as '{first.func.name}': {key}"
@@ -168,11 +168,3 @@ def _check_overloads(
         if key not in bases:
             message = f"'{f.func.name}' is an out variant, but there is no operator {key}"
             diagnostics.error("E0764", message, f.span)
-
-
-def _without_outputs(f: NativeFunction, spellings: Spellings, method: bool) -> str | None:
-    """Return the signature without outputs, the key of an overload; None if it has none, which E07xx report."""
-    try:
-        return without_outputs(f, spellings, method=method)
-    except NoPythonSignature:
-        return None

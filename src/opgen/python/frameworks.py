@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean
-from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
@@ -84,13 +83,11 @@ def _why_not_jax(f: NativeFunction) -> str:
     tag = next((tag for tag in _SHAPED_BY_VALUES if tag in f.tags), None)
     if tag is not None:
         return f"it has the tag {tag}, and JAX needs the shape of each result before the call"
-    return next((reason for reason in map(_why_no_attribute, arguments) if reason), "")
-
-
-def _why_no_attribute(a: Argument) -> str:
-    if a.type.is_tensor_like() or a.default is not None or isinstance(a.type, OptionalType):
-        return ""
-    return "" if is_attribute(a.type) else f"it needs an argument of type {a.type}"
+    for a in arguments:
+        is_optional = a.default is not None or isinstance(a.type, OptionalType)
+        if not (is_optional or a.type.is_tensor_like() or is_attribute(a.type)):
+            return f"it needs an argument of type {a.type}"
+    return ""
 
 
 def is_attribute(type: Type) -> bool:

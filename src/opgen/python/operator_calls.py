@@ -6,7 +6,7 @@ These functions have no generated bindings: the framework provides them. `Annota
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from keyword import iskeyword
 
 from msgspec import Struct
@@ -33,7 +33,11 @@ _VALUE = re.compile(r"""None|True|False|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|(['"])[
 # Names of a stub that begin with an underscore.
 _PRIVATE = re.compile(r"\b_([A-Za-z]\w*)")
 # The types that type checkers accept for another: Python's numeric tower.
-_ACCEPTED_FOR = {"_complex": ("_float",), "_float": ("_int",), "_int": ("_bool",)}
+_ACCEPTED_FOR = {
+    "_complex": ("_float", "_int", "_bool"),
+    "_float": ("_int", "_bool"),
+    "_int": ("_bool",),
+}
 
 
 class Parameter(Struct, frozen=True):
@@ -175,12 +179,13 @@ def operator_call(f: NativeFunction, names: AnnotationNames) -> OperatorCall:
     positional = arguments.flat_positional
     keyword_only = (*arguments.flat_kwarg_only, *arguments.out)
     keywords = [i + 1 for i, a in enumerate(positional) if iskeyword(a.name)]
+    returned = [_annotation(r.type, names, returned=True) for r in f.func.returns]
     return OperatorCall(
         str(f.func.name.name),
         tuple(_parameter(a, names) for a in positional),
         tuple(_parameter(a, names) for a in keyword_only),
         max(keywords, default=0),
-        _returns([r.type for r in f.func.returns], names),
+        returned[0] if len(returned) == 1 else _tuple(returned) if returned else "None",
     )
 
 
@@ -188,13 +193,6 @@ def _parameter(a: Argument, names: AnnotationNames) -> Parameter:
     name = f"{a.name}_" if iskeyword(a.name) else a.name
     default = None if a.default is None else _default(a.default)
     return Parameter(name, _annotation(a.type, names), default)
-
-
-def _returns(types: Sequence[Type], names: AnnotationNames) -> str:
-    annotations = [_annotation(type, names, returned=True) for type in types]
-    if len(annotations) == 1:
-        return annotations[0]
-    return _tuple(annotations) if annotations else "None"
 
 
 def _tuple(types: Sequence[str]) -> str:
@@ -247,16 +245,10 @@ def _types(annotation: str) -> frozenset[str]:
             inner = name.removeprefix("_Sequence[").removesuffix("]")
             types |= {f"_Sequence[{elem}]" for elem in _types(inner)}
         else:
-            types |= {name, *_accepted_for(name)}
+            types |= {name, *_ACCEPTED_FOR.get(name, ())}
     return frozenset(types)
 
 
 def _alternatives(annotation: str) -> Iterable[str]:
     """Return the parts of a union. Unions inside brackets are not split."""
     return (part.strip() for part in re.split(r"\|(?![^\[]*\])", annotation))
-
-
-def _accepted_for(name: str) -> Iterator[str]:
-    for accepted in _ACCEPTED_FOR.get(name, ()):
-        yield accepted
-        yield from _accepted_for(accepted)

@@ -201,31 +201,32 @@ def is_none(default: str, spelling: TypeSpelling) -> bool:
     return default in ("{}", "nullptr", "None", spelling.defaults["None"])
 
 
-# The names in stubs of packages are defined in runtime/python/package/__init__.pyi. They begin with an underscore because
-# the class Tensor may have methods named int, list or Sequence.
-_ARGUMENTS = {
-    BaseTy.Tensor: "Tensor",
-    BaseTy.Scalar: "_Number",
-    BaseTy.int: "_Int",
-    BaseTy.SymInt: "_Int",
-    BaseTy.DeviceIndex: "_Int",
-    BaseTy.float: "_Float",
-    BaseTy.bool: "_Bool",
-    BaseTy.str: "_str",
-    BaseTy.ScalarType: "_DtypeLike",
-    BaseTy.Layout: "_LayoutLike",
-    BaseTy.Device: "_DeviceLike",
-    BaseTy.MemoryFormat: "_MemoryFormatLike",
-    BaseTy.Generator: "Generator",
+# The types that have Python objects: the name that the runtime's parser has for each, and the one in stubs of packages.
+# These are defined in runtime/python/package/__init__.pyi. They begin with an underscore because the class Tensor may have
+# methods named int, list or Sequence.
+_OBJECTS = {
+    BaseTy.Tensor: ("Tensor", "Tensor"),
+    BaseTy.Scalar: ("Scalar", "_Number"),
+    BaseTy.int: ("Int", "_Int"),
+    BaseTy.SymInt: ("Int", "_Int"),
+    BaseTy.DeviceIndex: ("Int", "_Int"),
+    BaseTy.float: ("Float", "_Float"),
+    BaseTy.bool: ("Bool", "_Bool"),
+    BaseTy.str: ("Str", "_str"),
+    BaseTy.ScalarType: ("ScalarType", "_DtypeLike"),
+    BaseTy.Layout: ("Layout", "_LayoutLike"),
+    BaseTy.Device: ("Device", "_DeviceLike"),
+    BaseTy.MemoryFormat: ("MemoryFormat", "_MemoryFormatLike"),
+    BaseTy.Generator: ("Generator", "Generator"),
 }
-_ARGUMENT_LISTS = {
-    "Tensor": "_Tensors",
-    "Tensor?": "_OptionalTensors",
-    "int": "_Ints",
-    "SymInt": "_Ints",
-    "float": "_Floats",
-    "Scalar": "_Numbers",
-    "bool": "_Bools",
+_LISTS = {
+    "Tensor": ("Tensors", "_Tensors"),
+    "Tensor?": ("OptionalTensors", "_OptionalTensors"),
+    "int": ("Ints", "_Ints"),
+    "SymInt": ("Ints", "_Ints"),
+    "float": ("Floats", "_Floats"),
+    "Scalar": ("Scalars", "_Numbers"),
+    "bool": ("Bools", "_Bools"),
 }
 # A returned Scalar may be a number of any type, so its annotation is Any.
 _RETURNS = {
@@ -267,22 +268,36 @@ DISPLAY_NAMES = {
 }
 
 
+def _find_object(type: Type) -> tuple[str, str] | None:
+    """Return both names of a type that is no optional; None if no Python object converts to it."""
+    match type:
+        case BaseType(name):
+            return _OBJECTS.get(name)
+        case ListType(elem):
+            return _LISTS.get(str(elem))
+        case _:
+            return None
+
+
+def parser_kind(type: Type) -> str | None:
+    """Return the name that the runtime's parser has for a type; None if no Python object converts to it."""
+    if isinstance(type, OptionalType):
+        return parser_kind(type.elem)
+    found = _find_object(type)
+    return None if found is None else found[0]
+
+
 def argument_annotation(type: Type) -> str:
     """Return the annotation of an argument: all types that the parser accepts. Raises NoPythonSignature."""
-    annotation = None
-    match type:
-        case OptionalType(elem):
-            return or_none(argument_annotation(elem))
-        case BaseType(name):
-            annotation = _ARGUMENTS.get(name)
-        case ListType(elem, size):
-            annotation = _ARGUMENT_LISTS.get(str(elem))
-            # A list of ints with a fixed size may be passed as one int, which is repeated.
-            if annotation == "_Ints" and size is not None:
-                annotation = f"_Int | {annotation}"
-    if annotation is None:
+    if isinstance(type, OptionalType):
+        return or_none(argument_annotation(type.elem))
+    found = _find_object(type)
+    if found is None:
         raise NoPythonSignature(f"'{type}' has no annotation")
-    return annotation
+    kind, annotation = found
+    # A list of ints with a fixed size may be passed as one int, which is repeated.
+    is_repeated = kind == "Ints" and isinstance(type, ListType) and type.size is not None
+    return f"_Int | {annotation}" if is_repeated else annotation
 
 
 def return_annotation(type: Type) -> str:

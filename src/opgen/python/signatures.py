@@ -11,12 +11,14 @@ import keyword
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from graphlib import TopologicalSorter
+from itertools import permutations
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.cpp.cpp_types import TypeSpelling
-from opgen.model.function_schema import TENSOR, Argument, FunctionSchema, Return
+from opgen.model.function_schema import TENSOR, Argument, Return
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.layout import declare
@@ -35,10 +37,21 @@ REQUIRES_GRAD = "requires_grad"
 
 
 class Spellings(Struct, frozen=True):
-    """The spelling of types and defaults: in C++, from which Python's defaults are derived, and in Python."""
+    """The spelling of types and defaults: in C++, from which Python's defaults are derived, and in Python.
+
+    It also has the signatures of operators, each made once.
+    """
 
     cpp: TypeSpelling
     python: PythonSpelling
+    _made: dict[tuple[str, bool], PythonSignature] = field(default_factory=dict)
+
+    def signature(self, f: NativeFunction, *, method: bool) -> PythonSignature:
+        """Return the signature of `f` as a function or as a method. Raises NoPythonSignature."""
+        key = (f.full_name, method)
+        if key not in self._made:
+            self._made[key] = PythonSignature.from_native_function(f, self.cpp, method=method)
+        return self._made[key]
 
 
 class PythonArgument(Struct, frozen=True):
@@ -65,7 +78,9 @@ class PythonArgument(Struct, frozen=True):
         """Return the argument as a stub declares it: `input: Tensor`, `dim: _int = -1`."""
         type = self.annotation or spellings.python.argument_annotation(self.type)
         name = self._python_name(method)
-        text = f"{_identifier(name)}: {or_none(type) if name == 'out' else type}"
+        # `from_` for the keyword `from`.
+        identifier = f"{name}_" if keyword.iskeyword(name) else name
+        text = f"{identifier}: {or_none(type) if name == 'out' else type}"
         if self.default is None:
             return text
         return f"{text} = {stub_default(self.default, self.type, spellings.cpp, spellings.python)}"
@@ -77,11 +92,6 @@ class PythonArgument(Struct, frozen=True):
 
 
 _WORD = re.compile(r"\w+")
-
-
-def _identifier(name: str) -> str:
-    """Return `from_` for the keyword `from`, and likewise for others."""
-    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 class PythonOutArgument(PythonArgument, frozen=True, kw_only=True):
@@ -245,15 +255,11 @@ def _takes_tensor_options(f: NativeFunction) -> bool:
     """
     if f.is_library:
         return f.func.arguments.tensor_options is not None
-    if f.category_override == "dummy":
-        return False
-    return f.category_override in ("factory", "new", "like") or _is_factory(f.func)
-
-
-def _is_factory(func: FunctionSchema) -> bool:
-    name = str(func.name.name)
-    is_like = name.endswith("_like") and not func.is_out_fn()
-    return name.startswith("new_") or is_like or func.creates_tensor
+    if f.category_override in ("dummy", "factory", "new", "like"):
+        return f.category_override != "dummy"
+    name = str(f.func.name.name)
+    is_like = name.endswith("_like") and not f.func.is_out_fn()
+    return name.startswith("new_") or is_like or f.func.creates_tensor
 
 
 class PythonOverload(Struct, frozen=True):
@@ -314,33 +320,26 @@ def _is_called_as(f: NativeFunction, method: bool) -> bool:
 
 def without_outputs(f: NativeFunction, spellings: Spellings, *, method: bool) -> str:
     """Return the signature without outputs, which identifies an overload. Raises NoPythonSignature."""
-    signature = PythonSignature.from_native_function(f, spellings.cpp, method=method)
+    signature = spellings.signature(f, method=method)
     return replace(signature, output_args=None).signature_str(spellings)
 
 
 def _overloads(
     functions: Sequence[NativeFunction], method: bool, spellings: Spellings
 ) -> tuple[PythonOverload, ...]:
-    outs = {
-        without_outputs(f, spellings, method=method): f for f in functions if f.func.is_out_fn()
-    }
-    overloads = [
-        _overload(f, outs.get(without_outputs(f, spellings, method=method)), method, spellings)
-        for f in functions
-        if not f.func.is_out_fn()
-    ]
+    keys = [without_outputs(f, spellings, method=method) for f in functions]
+    outs = {key: f for key, f in zip(keys, functions) if f.func.is_out_fn()}
+    overloads = []
+    for key, base in zip(keys, functions):
+        if base.func.is_out_fn():
+            continue
+        signature, out = spellings.signature(base, method=method), outs.get(key)
+        if out is not None:
+            options = signature.tensor_options_args
+            signature = spellings.signature(out, method=method)
+            signature = replace(signature, tensor_options_args=options, returns=base.func.returns)
+        overloads.append(PythonOverload(signature, base, out))
     return _in_order(sorted(overloads, key=lambda o: o.signature.signature_str(spellings)))
-
-
-def _overload(
-    base: NativeFunction, out: NativeFunction | None, method: bool, spellings: Spellings
-) -> PythonOverload:
-    signature = PythonSignature.from_native_function(base, spellings.cpp, method=method)
-    if out is not None:
-        options = signature.tensor_options_args
-        signature = PythonSignature.from_native_function(out, spellings.cpp, method=method)
-        signature = replace(signature, tensor_options_args=options, returns=base.func.returns)
-    return PythonOverload(signature, base, out)
 
 
 def _in_order(overloads: Sequence[PythonOverload]) -> tuple[PythonOverload, ...]:
@@ -349,33 +348,15 @@ def _in_order(overloads: Sequence[PythonOverload]) -> tuple[PythonOverload, ...]
     For example, a number is also accepted for a tensor, so the order decides whether an overload with a Scalar or one
     with a Tensor is called.
     """
-    predecessors = {
-        i: {
-            j
-            for j, other in enumerate(overloads)
-            if _goes_after(overload.signature, other.signature)
-        }
-        for i, overload in enumerate(overloads)
-    }
-    order = [i for i, before in predecessors.items() if not before]
-    waiting = [i for i, before in predecessors.items() if before]
-    for placed in order:  # The loop appends to the list.
-        for i in list(waiting):
-            predecessors[i].discard(placed)
-            if not predecessors[i]:
-                waiting.remove(i)
-                order.append(i)
-    assert not waiting, "no type goes both before and after another"
-    return tuple(overloads[i] for i in order)
-
-
-def _goes_after(one: PythonSignature, other: PythonSignature) -> bool:
-    """Return whether the argument types of `one` are those of `other`, or types that are tried later."""
-    ours = [str(a.type) for a in replace(one, output_args=None).arguments()]
-    theirs = [str(a.type) for a in replace(other, output_args=None).arguments()]
-    if len(ours) != len(theirs) or ours == theirs:
-        return False
-    return all(a == b or _is_tried_after(a, b) for a, b in zip(ours, theirs))
+    inputs = (replace(o.signature, output_args=None).arguments() for o in overloads)
+    types = [[str(a.type) for a in arguments] for arguments in inputs]
+    # No type goes both before and after another, so there is an order.
+    sorter = TopologicalSorter[int](dict.fromkeys(range(len(types)), ()))
+    for (i, ours), (j, theirs) in permutations(enumerate(types), 2):
+        differ = len(ours) == len(theirs) and ours != theirs
+        if differ and all(a == b or _is_tried_after(a, b) for a, b in zip(ours, theirs)):
+            sorter.add(i, j)
+    return tuple(overloads[i] for i in sorter.static_order())
 
 
 _TRIED_AFTER = {

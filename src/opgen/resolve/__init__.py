@@ -28,7 +28,7 @@ from opgen.resolve.variants import (
     generate_variants,
     with_documentation,
 )
-from opgen.resolve.views import check_view_variants, collect_view_groups, collect_view_variants
+from opgen.resolve.views import check_view_variants, collect_view_variants, find_view_group
 
 __all__ = ["resolve", "without_reported"]
 
@@ -88,7 +88,7 @@ def resolve(
     return Registry(
         functions=functions,
         groups=groups,
-        view_groups=collect_view_groups(views),
+        view_groups=tuple(filter(None, map(find_view_group, views))),
         dispatch_keys=_keys_in_use(functions, (*groups, *outless)),
         tags=tags,
         outless_groups=outless,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import only_near
@@ -54,11 +54,6 @@ def find_view_group(variants: Variants) -> NativeFunctionsViewGroup | None:
         view_copy=variants.find(SchemaKind.functional),
         view_inplace=variants.find(ViewSchemaKind.aliasing_inplace),
     )
-
-
-def collect_view_groups(sets: Iterable[Variants]) -> tuple[NativeFunctionsViewGroup, ...]:
-    """Return all view groups, in order of first appearance of their signatures."""
-    return tuple(group for v in sets if (group := find_view_group(v)) is not None)
 
 
 def needs_view_copy(f: NativeFunction) -> bool:

@@ -127,15 +127,11 @@ def _check_view(group: NativeFunctionsViewGroup, diagnostics: Diagnostics) -> No
         diagnostics.error("E0752", message, group.view.span)
         return
     for f in (group.view, group.view_inplace):
-        if f is not None and not _views_first_argument(f):
+        arguments = () if f is None else f.func.arguments.flat_non_out
+        aliased = tuple(a for a in arguments if a.annotation is not None)
+        if f is not None and not (aliased == arguments[:1] and arguments[0].type == TENSOR):
             message = f"'{f.func.name}' does not view its first argument alone"
             diagnostics.error("E0750", message, f.span)
-
-
-def _views_first_argument(f: NativeFunction) -> bool:
-    arguments = f.func.arguments.flat_non_out
-    aliased = tuple(a for a in arguments if a.annotation is not None)
-    return aliased == arguments[:1] and arguments[0].type == TENSOR
 
 
 def _check_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:

@@ -36,8 +36,12 @@ def _member(template: str, f: NativeFunction, *arguments: object) -> str:
 def callable_expression(context: Context, row: Registration) -> str:
     """Return a qualified function name whose type is the operator's dispatcher signature."""
     match row.kind:
+        case RegistrationKind.structured if _is_checked(context, row):
+            # Source: ATen's wrappers of structured kernels check the same arguments as those of unstructured kernels.
+            positions = context.spell.index_sequence(_checked_positions(row.function))
+            return _member("DeviceChecked", row.function, f"&{_structured(row)}", positions)
         case RegistrationKind.structured:
-            return _checked(context, row, _structured(row))
+            return _structured(row)
         case RegistrationKind.composite_structured:
             return _structured(row)
         case RegistrationKind.meta_inplace_stub:
@@ -45,7 +49,11 @@ def callable_expression(context: Context, row: Registration) -> str:
         case RegistrationKind.meta_of_written:
             return _member("MetaOfWritten", row.function, _returned(context, row.function))
         case RegistrationKind.existing:
-            return _existing(context, row)
+            assert row.kernel is not None
+            # Those that are returned by reference are arguments.
+            by_reference = returns_references(row.function)
+            returned = [_returned(context, row.function)] if by_reference else []
+            return _member("Existing", row.function, f"&{row.kernel.cpp_name}", *returned)
         case RegistrationKind.fallthrough:
             raise AssertionError("nothing is called")
         case RegistrationKind.backend_select:
@@ -117,18 +125,6 @@ def _structured(row: Registration) -> str:
     return f"opgen::{name}<{', '.join([*given, operator_struct(row.function), *rest])}>::call"
 
 
-def _checked(context: Context, row: Registration, function: str) -> str:
-    """Return `function`, wrapped in a check that the tensors share a device if the target has such a check.
-
-    Source: ATen's wrappers of structured kernels check the same arguments as those of unstructured kernels.
-    """
-    f = row.function
-    if not _is_checked(context, row):
-        return function
-    positions = context.spell.index_sequence(_checked_positions(f))
-    return _member("DeviceChecked", f, f"&{function}", positions)
-
-
 def _is_checked(context: Context, row: Registration) -> bool:
     """Return whether the target checks the devices of this structured kernel."""
     wanted = row.device_guard and context.target.dispatch.checks_structured
@@ -149,14 +145,6 @@ def _checked_positions(f: NativeFunction) -> list[int]:
     return [every.index(a) for a in arguments if a.type.is_tensor_like()]
 
 
-def _existing(context: Context, row: Registration) -> str:
-    """Return `opgen::Existing<ns::_ops::f, &::ns::f>::call`; with the positions of arguments that are returned by reference."""
-    assert row.kernel is not None
-    f = row.function
-    returned = [_returned(context, f)] if returns_references(f) else []
-    return _member("Existing", f, f"&{row.kernel.cpp_name}", *returned)
-
-
 def _returned(context: Context, f: NativeFunction) -> str:
     """Return the positions of the arguments that are returned."""
     every = [a.name for a in f.func.arguments.flat_all]
@@ -172,7 +160,12 @@ def _unstructured(context: Context, row: Registration) -> str:
     native = context.signatures.native(f, symint=row.kernel.supports_symint)
     if not _checks_outs(context, f):
         return _adapted(context, f, row, native, function)
-    return _apart(context, f, _adapted(context, f, row, native, function, is_called=True))
+    function = _adapted(context, f, row, native, function, is_called=True)
+    group = context.registry.group_of(f)
+    tags = f.tags if group is None else frozenset().union(*(g.tags for g in group.functions()))
+    # The outputs of elementwise operators may be inputs.
+    is_elementwise = "pointwise" in tags
+    return _member("ApartOut", f, f"&{function}", len(f.func.arguments.out), is_elementwise)
 
 
 def _checks_outs(context: Context, f: NativeFunction) -> bool:
@@ -180,24 +173,12 @@ def _checks_outs(context: Context, f: NativeFunction) -> bool:
 
     Source: PyTorch leaves this check to the kernels; those that forget it silently compute wrong results.
     """
-    written = f.func.kind() is SchemaKind.out and "generated" not in f.tags
-    return written and context.target.dispatch.checks_outs and _has_input_tensors(f)
-
-
-def _apart(context: Context, f: NativeFunction, function: str) -> str:
-    """Return `opgen::ApartOut<ns::_ops::f_out, &function, 1, false>::call`. The outputs of elementwise operators may be inputs."""
-    group = context.registry.group_of(f)
-    tags = f.tags if group is None else frozenset().union(*(g.tags for g in group.functions()))
-    outs, elementwise = len(f.func.arguments.out), "pointwise" in tags
-    return _member("ApartOut", f, f"&{function}", outs, elementwise)
-
-
-def _has_input_tensors(f: NativeFunction) -> bool:
-    """Return whether there is an input or another output with which an output may share memory."""
-    arguments = f.func.arguments
-    inputs = [a for a in arguments.flat_all if a not in arguments.out]
-    lists = any(a.type != TENSOR for a in arguments.out)
-    return lists or len(arguments.out) > 1 or any(a.type.is_tensor_like() for a in inputs)
+    if f.func.kind() is not SchemaKind.out or "generated" in f.tags:
+        return False
+    outs, inputs = f.func.arguments.out, f.func.arguments.flat_non_out
+    shares = len(outs) > 1 or any(a.type != TENSOR for a in outs)
+    shares = shares or any(a.type.is_tensor_like() for a in inputs)
+    return shares and context.target.dispatch.checks_outs
 
 
 def _external(context: Context, row: Registration, f: NativeFunction) -> str:
@@ -343,7 +324,8 @@ def decomposes(f: NativeFunction, key: DispatchKey, layer: DispatchKey) -> bool:
     CompositeExplicitAutograd kernel may read memory, so it is used only where PyTorch would throw an error: for views.
     """
     aliases = has_aliases(f)
-    if any(f.find_kernel(rule) is not None for rule in _of_layer(layer)):
+    own = (layer,) if layer is DispatchKey.Functionalize else _RULES
+    if any(f.find_kernel(rule) is not None for rule in own):
         return False
     if key is DispatchKey.CompositeImplicitAutograd:
         if layer is DispatchKey.FuncTorchBatchedDecomposition:
@@ -390,7 +372,3 @@ def _falls_back(f: NativeFunction) -> bool:
         and every[0].type == TENSOR
         and f.func.aliased_return_names() == (every[0].name,)
     )
-
-
-def _of_layer(layer: DispatchKey) -> tuple[DispatchKey, ...]:
-    return (layer,) if layer is DispatchKey.Functionalize else _RULES

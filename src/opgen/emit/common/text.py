@@ -182,8 +182,12 @@ _INPLACE = {"add", "sub", "mul", "div", "bitwise_and", "bitwise_or", "bitwise_xo
 def cpp_operator(f: NativeFunction) -> tuple[str, tuple[str, ...]] | None:
     """Return the symbol of the C++ operator with the meaning of `f`, and the names of its one or two tensors; None if
     there is none."""
-    names = _tensors(f) if f.root_name in _BINARY or f.root_name in _UNARY else None
-    if names is None or [r.type for r in f.func.returns] != [TENSOR]:
+    given = f.func.arguments.flat_all if f.root_name in _BINARY or f.root_name in _UNARY else ()
+    # One or two tensors, and nothing else except `alpha=1`.
+    names = tuple(a.name for a in (given[:-1] if has_alpha(f) else given) if a.type == TENSOR)
+    if len(names) not in (1, 2) or len(names) + has_alpha(f) != len(given):
+        return None
+    if [r.type for r in f.func.returns] != [TENSOR]:
         return None
     kind, name = f.func.kind(), f.root_name
     symbol = None
@@ -192,15 +196,6 @@ def cpp_operator(f: NativeFunction) -> tuple[str, tuple[str, ...]] | None:
     elif kind is SchemaKind.inplace and len(names) == 2 and name in _INPLACE:
         symbol = f"{_BINARY[name]}="
     return None if symbol is None else (symbol, names)
-
-
-def _tensors(f: NativeFunction) -> tuple[str, ...] | None:
-    """Return the names of one or two tensors; None for an operator that takes anything else, except `alpha=1`."""
-    given = f.func.arguments.flat_all
-    tensors = given[:-1] if has_alpha(f) else given
-    if all(a.type == TENSOR for a in tensors) and len(tensors) in (1, 2):
-        return tuple(a.name for a in tensors)
-    return None
 
 
 def has_alpha(f: NativeFunction) -> bool:

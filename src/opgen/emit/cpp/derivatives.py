@@ -99,7 +99,9 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             for call in (*node.backward, *node.forward)
             for name in call.called
         }
-        own = _roots_of(context, called)
+        # The root names of the operators among them; `f` for `f_`.
+        plain = {name.removesuffix("_") for name in called}.union(called)
+        own = sorted(plain.intersection(context.roots))
         yield generated(
             path=f"src/{name}.cpp",
             template="Derivatives.cpp.j2",
@@ -123,12 +125,6 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
 @cache
 def _aten_operators() -> frozenset[str]:
     return frozenset(name for row in data.read_rows("aten_operators.txt") for name in row)
-
-
-def _roots_of(context: Context, names: Iterable[str]) -> list[str]:
-    """Return the root names of the operators among functions; `f` for `f_`."""
-    plain = {name.removesuffix("_") for name in names}.union(names)
-    return sorted(plain.intersection(context.roots))
 
 
 def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, Item]]) -> Iterator[Item]:
@@ -211,7 +207,7 @@ def _tables(
 ) -> Iterator[Item]:
     """Yield the kernels of each namespace for each key of autograd."""
     rows = [
-        ((fn.func.namespace, key), fn.func, _recorded(fn.func, info, context.spell.own_tensor))
+        ((fn.func.namespace, key), fn.func, _recorded(context, fn.func, info))
         for fn in functions
         for key, info in _recording(fn)
     ]
@@ -238,10 +234,10 @@ def _tables(
         )
 
 
-def _recorded(f: NativeFunction, info: DifferentiabilityInfo, own_tensor: str) -> str:
+def _recorded(context: Context, f: NativeFunction, info: DifferentiabilityInfo) -> str:
     node = f"{operator_namespace(f.namespace)}::derivatives::{info.op}"
     kind = f"opgen::autograd::Kind::{_kind(f, info)}"
-    arguments = [node, operator_struct(f), kind, *([own_tensor] if own_tensor else [])]
+    arguments = filter(None, [node, operator_struct(f), kind, context.spell.own_tensor])
     return f"opgen::autograd::recorded<{', '.join(arguments)}>()"
 
 
@@ -282,7 +278,10 @@ def _passes(f: NativeFunction) -> str:
 
 def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
     """Return how the kernel of `f` treats what it returns and writes: a value of opgen::autograd::Kind."""
-    if f.func.kind() is SchemaKind.inplace and not _returns_more(f):
+    written = [a.name for a in f.func.arguments.flat_all if a.is_write]
+    # One with the name of an in-place operator may do more than to write and return its first argument.
+    more = len(written) > 1 or any(n not in written for n in f.func.aliased_return_names())
+    if f.func.kind() is SchemaKind.inplace and not more:
         of_one = f.root_name.startswith(FOREACH) and not info.func.root_name.startswith(FOREACH)
         if of_one:
             return "foreach_inplace"
@@ -290,12 +289,6 @@ def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
     if f.func.is_mutable:
         return "writes"
     return "view" if f.is_view_op else "functional"
-
-
-def _returns_more(f: NativeFunction) -> bool:
-    """Return whether an operator with the name of an in-place one does more than to write and return its first argument."""
-    written = [a.name for a in f.func.arguments.flat_all if a.is_write]
-    return len(written) > 1 or any(name not in written for name in f.func.aliased_return_names())
 
 
 class _NodeBuilder(Struct, dict=True):

@@ -75,7 +75,15 @@ def build_operators_sources(context: Context) -> Iterator[GeneratedFile]:
             name=f"{name}.cpp",
             includes=tuple(sorted(context.library.header(f"ops/{root}_ops.h") for root in roots)),
             blocks=blocks(
-                (operator_namespace(f.namespace), _slot(context, f))
+                (
+                    operator_namespace(f.namespace),
+                    Item(
+                        struct=operator_struct_name(f.func),
+                        function_type=context.spell.spelled(
+                            context.signatures.dispatcher(f)
+                        ).function_type,
+                    ),
+                )
                 for root in roots
                 for f in context.functions_by_root[root]
                 if context.keeps(f)
@@ -211,11 +219,6 @@ def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> t
     """Return the headers of operators as the dispatcher knows them, each once and sorted."""
     roots = {f.root_name for f in functions}
     return tuple(sorted(context.library.header(f"ops/{root}_ops.h") for root in roots))
-
-
-def _slot(context: Context, f: NativeFunction) -> Item:
-    signature = context.spell.spelled(context.signatures.dispatcher(f))
-    return Item(struct=operator_struct_name(f.func), function_type=signature.function_type)
 
 
 def operator_item(context: Context, f: NativeFunction) -> Item:

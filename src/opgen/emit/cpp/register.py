@@ -5,10 +5,9 @@ CompositeViewCopyKernels.cpp: the bodies of the kernels that opgen generates its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from opgen.cpp.names import kernel_namespace, operator_struct_name
-from opgen.cpp.signatures import Binding, NativeSignature
 from opgen.diagnostics import counted
 from opgen.emit.common.base import (
     GeneratedFile,
@@ -25,7 +24,7 @@ from opgen.emit.common.context import CompositeKernel, Context, class_definition
 from opgen.emit.common.text import operator_struct
 from opgen.emit.kernels.headers import meta_roots
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.function_schema import SchemaKind
+from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
@@ -48,7 +47,15 @@ def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
         for row, name in zip(rows, classes):
             f = row.function
             if (f.full_name, name) not in made:
-                made[f.full_name, name] = _direct_operator(context, f, name)
+                function, *variants = context.spell.functions(f)
+                made[f.full_name, name] = Item(
+                    # The constant with the kernel, which Register<Key>.cpp defines, and the functions that call it: that
+                    # with the plain signature, and the others.
+                    kernel=f"opgen::{name}<_ops::{operator_struct_name(f.func)}>",
+                    callee=direct_kernel(f),
+                    function=function,
+                    variants=tuple(variants),
+                )
         yield generated(
             path=f"include/{context.library.name}/ops/{root}_dispatch.h",
             template="ops/root_dispatch.h.j2",
@@ -85,28 +92,6 @@ def _has_direct_functions(context: Context, row: Registration) -> bool:
     return (
         row.key in context.target.dispatch.function_keys
         and row.kind is not RegistrationKind.fallthrough
-    )
-
-
-def _is_declared(context: Context, row: Registration) -> bool:
-    """Return whether ops/<root>_dispatch.h declares the kernel of `row`."""
-    makes_headers = FileKind.OPERATOR_DISPATCH in context.target.plan.kinds
-    return (
-        makes_headers and not context.library.backend_only and _has_direct_functions(context, row)
-    )
-
-
-def _direct_operator(context: Context, f: NativeFunction, kernel_class: str) -> Item:
-    """Return the constant with the kernel of `f`, which Register<Key>.cpp defines, and the functions that call it.
-
-    `function` has the plain signature, `variants` are the others.
-    """
-    function, *variants = context.spell.functions(f)
-    return Item(
-        kernel=f"opgen::{kernel_class}<_ops::{operator_struct_name(f.func)}>",
-        callee=direct_kernel(f),
-        function=function,
-        variants=tuple(variants),
     )
 
 
@@ -183,24 +168,23 @@ def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
                 key=key.name,
                 includes=_includes(context, key, members),
                 classes=class_definitions(row.function for row in members),
+                # The constants by which direct functions call the kernels.
                 definitions=blocks(
-                    (direct_namespace(row.function, key), _definition(context, row))
+                    (
+                        direct_namespace(row.function, key),
+                        Item(
+                            kernel_class=_direct_kernel_class(row.key),
+                            struct=operator_struct(row.function),
+                            name=direct_kernel(row.function),
+                            kernel=kernel_expression(context, row),
+                            guard=_guard(context, row),
+                        ),
+                    )
                     for row in members
                     if _has_direct_functions(context, row)
                 ),
                 tables=tuple(_tables(context, key, name, members)),
             )
-
-
-def _definition(context: Context, row: Registration) -> Item:
-    """Return the constant by which direct functions call a kernel."""
-    return Item(
-        kernel_class=_direct_kernel_class(row.key),
-        struct=operator_struct(row.function),
-        name=direct_kernel(row.function),
-        kernel=kernel_expression(context, row),
-        guard=_guard(context, row),
-    )
 
 
 def _guard(context: Context, row: Registration) -> str:
@@ -271,7 +255,9 @@ def _row(context: Context, row: Registration) -> Item:
         assert row.kernel is not None
         existing = row.kernel.cpp_name
         # With the name of the function for PyTorch's messages, and other devices whose rows may be left out.
-        others = () if guard else sorted(_optional_devices(f))
+        keys = (k for k, other in f.dispatch if other.source is KernelSource.existing)
+        devices = {OPTIONAL_DEVICES[k] for k in keys if k in OPTIONAL_DEVICES}
+        others = () if guard else sorted(devices)
         listed = ", ".join(f'{{{_macro(device)}, "{device}"}}' for device in others)
         more = f", {{{listed}}}" if listed else ""
         named = f'opgen::named({kernel}, "{existing}"{more})'
@@ -281,18 +267,18 @@ def _row(context: Context, row: Registration) -> Item:
     )
 
 
-def _optional_devices(f: NativeFunction) -> set[str]:
-    """Return the devices of those rows of existing functions that a build may leave out."""
-    rows = (key for key, kernel in f.dispatch if kernel.source is KernelSource.existing)
-    return {OPTIONAL_DEVICES[key] for key in rows if key in OPTIONAL_DEVICES}
-
-
 def _includes(
     context: Context, key: DispatchKey, rows: tuple[Registration, ...]
 ) -> tuple[str, ...]:
     headers: set[str] = set()
+    makes_headers = FileKind.OPERATOR_DISPATCH in context.target.plan.kinds
     for row in rows:
-        suffix = "dispatch" if _is_declared(context, row) else "ops"
+        is_declared = (
+            makes_headers
+            and not context.library.backend_only
+            and _has_direct_functions(context, row)
+        )
+        suffix = "dispatch" if is_declared else "ops"
         headers.update((f"ops/{row.function.root_name}_{suffix}.h", _kernel_header(row)))
         if row.kind is RegistrationKind.composite_structured:
             assert row.group is not None
@@ -353,104 +339,79 @@ def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
 
 def _kernel(context: Context, kernel: CompositeKernel) -> Item:
     """Return the definition of a kernel, a member of a struct of its own."""
-    signature = context.spell.spelled(_native(context, kernel))
-    if kernel.function.func.kind() is SchemaKind.out:
-        body = _out(context, kernel)
-    elif kernel.source.func.is_mutable:
-        body = _functional(context, kernel)
+    f, source = kernel.function, kernel.source
+    native = context.signatures.native(f, symint=kernel.kernel.supports_symint)
+    wanted = context.signatures.dispatcher(source).arguments
+    # The arguments of the sibling, as expressions over those of the kernel.
+    passed = context.spell.expressions(native.arguments, wanted)
+    arguments = {str(b.name): text for b, text in zip(wanted, passed)}
+    callee, standard = f"{operator_struct(source)}::call", context.target.cpp.spelling.standard
+    if f.func.kind() is SchemaKind.out:
+        body = _out(f.func, source.func, callee, arguments, standard)
+    elif source.func.is_mutable:
+        body = _functional(source.func, callee, arguments, standard)
+    elif source.root_name == "view":
+        # `view` rejects strides that it cannot express, so it is called on a contiguous copy.
+        first, *rest = passed
+        body = iter([f"return {callee}({', '.join([f'opgen::clone_view({first})', *rest])});"])
     else:
-        body = _view_copy(context, kernel)
+        body = iter([f"return opgen::clone_view({callee}({', '.join(passed)}));"])
     return Item(
-        schema=str(kernel.function.func),
+        schema=str(f.func),
         name=kernel.kernel.name,
-        signature=signature,
+        signature=context.spell.spelled(native),
         body=tuple(body),
     )
 
 
-def _native(context: Context, kernel: CompositeKernel) -> NativeSignature:
-    return context.signatures.native(kernel.function, symint=kernel.kernel.supports_symint)
-
-
-def _view_copy(context: Context, kernel: CompositeKernel) -> Iterator[str]:
-    arguments = _arguments(context, kernel)
-    callee = f"{operator_struct(kernel.source)}::call"
-    if kernel.source.root_name == "view":
-        # `view` rejects strides that it cannot express, so it is called on a contiguous copy.
-        first, *rest = arguments
-        yield f"return {callee}({', '.join([f'opgen::clone_view({first})', *rest])});"
-    else:
-        yield f"return opgen::clone_view({callee}({', '.join(arguments)}));"
-
-
-def _functional(context: Context, kernel: CompositeKernel) -> Iterator[str]:
-    source = kernel.source.func
+def _functional(
+    source: FunctionSchema, callee: str, arguments: Mapping[str, str], standard: str
+) -> Iterator[str]:
     written = source.arguments.mutable_arg_names
     for name in written:
         yield f"auto opgen_{name} = opgen::clone_arg({name});"
-    arguments = [
-        f"opgen_{b.name}" if b.name in written else text
-        for b, text in zip(_wanted(context, kernel.source), _arguments(context, kernel))
-    ]
-    call = f"{operator_struct(kernel.source)}::call({', '.join(arguments)})"
+    passed = [f"opgen_{n}" if n in written else text for n, text in arguments.items()]
+    call = f"{callee}({', '.join(passed)})"
     aliased = source.aliased_return_names()
-    fresh = [i for i, name in enumerate(aliased) if name is None]
-    yield f"auto opgen_result = {call};" if fresh else f"{call};"
+    yield f"auto opgen_result = {call};" if None in aliased else f"{call};"
     results = [
-        f"opgen_{name}" if name is not None else _element(context, "opgen_result", i, len(aliased))
+        f"opgen_{name}" if name is not None else _element(i, len(aliased), standard)
         for i, name in enumerate(aliased)
     ]
     results += [f"opgen_{name}" for name in written if name not in aliased]
-    yield f"return {_returned(context, results)};"
+    yield f"return {_returned(results, standard)};"
 
 
-def _out(context: Context, kernel: CompositeKernel) -> Iterator[str]:
-    call = f"{operator_struct(kernel.source)}::call({', '.join(_arguments(context, kernel))})"
-    yield f"auto opgen_result = {call};"
-    func = kernel.function.func
+def _out(
+    func: FunctionSchema,
+    source: FunctionSchema,
+    callee: str,
+    arguments: Mapping[str, str],
+    standard: str,
+) -> Iterator[str]:
+    yield f"auto opgen_result = {callee}({', '.join(arguments.values())});"
     written = [a.name for a in func.arguments.out]
     written += [a.name for a in func.arguments.flat_non_out if a.is_write]
     yield f"opgen::assign_outputs(opgen_result, {', '.join(written)});"
+    # The results that have no out argument: all except tensors and lists of tensors.
+    plain = (
+        _element(i, len(source.returns), standard)
+        for i, r in enumerate(source.returns)
+        if not r.type.is_tensor_like()
+    )
     aliased = func.aliased_return_names()
-    rest = iter(_plain_results(context, kernel.source))
-    results = [name if name is not None else next(rest) for name in aliased]
+    results = [name if name is not None else next(plain) for name in aliased]
     if not results:
         return
-    if any(name is None for name in aliased) or len(results) == 1:
-        yield f"return {_returned(context, results)};"
+    if None in aliased or len(results) == 1:
+        yield f"return {_returned(results, standard)};"
     else:
-        standard = context.target.cpp.spelling.standard
         yield f"return {standard}forward_as_tuple({', '.join(results)});"
 
 
-def _plain_results(context: Context, functional: NativeFunction) -> list[str]:
-    """Return the results of a functional operator that have no out argument: all except tensors and lists of tensors."""
-    returns = functional.func.returns
-    return [
-        _element(context, "opgen_result", i, len(returns))
-        for i, r in enumerate(returns)
-        if not r.type.is_tensor_like()
-    ]
+def _element(index: int, count: int, standard: str) -> str:
+    return "opgen_result" if count == 1 else f"{standard}get<{index}>(opgen_result)"
 
 
-def _wanted(context: Context, source: NativeFunction) -> tuple[Binding, ...]:
-    return context.signatures.dispatcher(source).arguments
-
-
-def _arguments(context: Context, kernel: CompositeKernel) -> list[str]:
-    """Return the arguments of the sibling, as expressions over those of the kernel."""
-    have = _native(context, kernel).arguments
-    return context.spell.expressions(have, _wanted(context, kernel.source))
-
-
-def _element(context: Context, tuple_name: str, index: int, count: int) -> str:
-    return (
-        tuple_name
-        if count == 1
-        else f"{context.target.cpp.spelling.standard}get<{index}>({tuple_name})"
-    )
-
-
-def _returned(context: Context, results: list[str]) -> str:
-    standard = context.target.cpp.spelling.standard
+def _returned(results: list[str], standard: str) -> str:
     return results[0] if len(results) == 1 else f"{standard}make_tuple({', '.join(results)})"

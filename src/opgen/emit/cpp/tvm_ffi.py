@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from opgen.emit.common.base import GeneratedFile, Record, cpp_string, generated, group_by
+from opgen.emit.common.base import GeneratedFile, Item, cpp_string, generated, group_by
 from opgen.emit.common.context import Context
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
@@ -25,18 +25,6 @@ _NAMES: Mapping[BaseTy, str] = {
 }
 
 
-class TvmFunction(Record, frozen=True):
-    """A function, the full names of its operators, its metadata and its documentation, in C++ string literals.
-
-    Without operators, the documentation says why TVM-FFI cannot call them.
-    """
-
-    name: str
-    operators: str
-    metadata: str
-    doc: str
-
-
 def build_tvm_ffi(context: Context) -> Iterator[GeneratedFile]:
     """Build frameworks/tvm_ffi.cpp, if the library asks for this framework."""
     if "tvm-ffi" not in context.library.frameworks:
@@ -52,16 +40,18 @@ def build_tvm_ffi(context: Context) -> Iterator[GeneratedFile]:
     )
 
 
-def _function(
-    name: str, functions: Sequence[NativeFunction], reasons: Mapping[str, str]
-) -> TvmFunction:
+def _function(name: str, functions: Sequence[NativeFunction], reasons: Mapping[str, str]) -> Item:
+    """Return a function: the full names of its operators, its metadata and its documentation, in C++ string literals.
+
+    Without operators, the documentation says why TVM-FFI cannot call them.
+    """
     kept = [f for f in functions if f.full_name not in reasons]
     if kept:
         lines = [str(f.func) for f in kept] + sorted({f.doc for f in kept if f.doc})
     else:
         lines = [reasons[functions[0].full_name]]
     schema = _schema(kept[0]) if len(kept) == 1 else {"type": "ffi.Function"}
-    return TvmFunction(
+    return Item(
         name=name,
         operators=" ".join(f.full_name for f in kept),
         metadata=cpp_string(_json({"type_schema": _json(schema)})),

@@ -139,7 +139,8 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
     shared = _shared_headers(context)
     metas = set(meta_roots(context))
     dtypes = ["SelectedDtypes.h"] if context.selects_dtypes else []
-    for root in _native_roots(context):
+    # Every root; for a backend of another library, those of its structured kernels.
+    for root in sorted(structured) if context.library.backend_only else context.roots:
         own_meta = [f"ops/{root}_meta.h"] if root in metas else []
         classes, structs = structured.get(root, ()), declared.get(root, ())
         loops = ufuncs.get(root, ())
@@ -204,13 +205,6 @@ def _in_words(macros: Iterable[str]) -> str:
     """Return the names of macros, each once: `OPGEN_KERNEL and OPGEN_UFUNC`."""
     *first, last = tuple(unique(macro.partition("(")[0] for macro in macros)) or ("",)
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _native_roots(context: Context) -> tuple[str, ...]:
-    """Return every root; for a backend of another library, the roots of its structured kernels."""
-    if not context.library.backend_only:
-        return context.roots
-    return tuple(sorted({kernel.root for kernel in context.kernels.structured}))
 
 
 def meta_roots(context: Context) -> tuple[str, ...]:

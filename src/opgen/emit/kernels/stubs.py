@@ -18,7 +18,7 @@ from opgen.emit.common.base import (
     group_by,
     sharded,
 )
-from opgen.emit.common.context import CompositeKernel, Context
+from opgen.emit.common.context import Context
 from opgen.emit.common.kernel_set import AuthorKernel, StructuredKernel
 from opgen.emit.kernels.headers import Ufunc, backend_members, collect_ufuncs
 from opgen.model.cpp_words import cpp_identifier
@@ -197,15 +197,20 @@ def _notes(context: Context, m: AuthorKernel) -> Iterator[str]:
 
 def missing_functions(context: Context) -> tuple[AuthorKernel, ...]:
     """Return every function an author may write: metas, structured kernels, then the others."""
-    written_by_opgen = {_overload(context, kernel) for kernel in context.composite_kernels}
+    # Namespace, name and parameter types identify a C++ function.
+    written_by_opgen = set()
+    for f, kernel in ((one.function, one.kernel) for one in context.composite_kernels):
+        native = context.signatures.native(f, symint=kernel.supports_symint)
+        namespace = kernel_namespace(f.namespace, kernel.namespace)
+        written_by_opgen.add((namespace, kernel.name, context.spell.spelled(native).types))
     loops = {u.kernel.struct: u for u in collect_ufuncs(context) if u.kernel is not None}
     return (
         *context.kernels.metas,
         *(_with_loop(k, loops) for k in context.kernels.structured if not k.is_installed),
         *(
             call
-            for kernel in context.kernels.kernels
-            for call in kernel.calls
+            for unstructured in context.kernels.kernels
+            for call in unstructured.calls
             if (call.namespace, call.name, call.signature.types) not in written_by_opgen
         ),
         *backend_members(context),
@@ -256,14 +261,6 @@ def _known(
     names = (*own, *(f"ops/{root}_native.h" for root in roots), *umbrellas)
     headers = tuple(dict.fromkeys(map(context.library.header, names)))
     return KnownDefinition(text, headers[0], headers)
-
-
-def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, str]:
-    """Return the namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
-    f, kernel = composite.function, composite.kernel
-    native = context.signatures.native(f, symint=kernel.supports_symint)
-    namespace = kernel_namespace(f.namespace, kernel.namespace)
-    return namespace, kernel.name, context.spell.spelled(native).types
 
 
 def _stub(m: AuthorKernel) -> Item:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -12,14 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen import data
-from opgen.emit.common.base import GeneratedFile, Record, copied_modules, generated
+from opgen.emit.common.base import GeneratedFile, Record, copied_modules, generated, group_by
 from opgen.emit.common.context import Context
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import ATEN
-from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.model.types import BaseTy, BaseType, OptionalType
 from opgen.python.check import is_bound
 from opgen.python.frameworks import reasons_against_jax
-from opgen.python.python_types import or_none, python_default
+from opgen.python.python_types import or_none, parser_kind, python_default
 from opgen.python.signatures import (
     REQUIRES_GRAD,
     PythonArgument,
@@ -46,32 +47,6 @@ _JOINED = {"nonzero_numpy": "nonzero"}
 _TAKE_NUMBERS = frozenset(data.read_names("python_numbers.txt"))
 _CHOICES = data.read_rows("python_choices.txt")
 
-# The parser's names of the types that have Python objects.
-_TYPES = {
-    BaseTy.Tensor: "Tensor",
-    BaseTy.Scalar: "Scalar",
-    BaseTy.int: "Int",
-    BaseTy.SymInt: "Int",
-    BaseTy.DeviceIndex: "Int",
-    BaseTy.float: "Float",
-    BaseTy.bool: "Bool",
-    BaseTy.str: "Str",
-    BaseTy.ScalarType: "ScalarType",
-    BaseTy.Layout: "Layout",
-    BaseTy.Device: "Device",
-    BaseTy.MemoryFormat: "MemoryFormat",
-    BaseTy.Generator: "Generator",
-}
-_LISTS = {
-    "Tensor": "Tensors",
-    "Tensor?": "OptionalTensors",
-    "int": "Ints",
-    "SymInt": "Ints",
-    "float": "Floats",
-    "Scalar": "Scalars",
-    "bool": "Bools",
-}
-
 # Shown for an out variant that a selection includes without its operator.
 _ALONE = "its functional variant is not selected"
 
@@ -92,18 +67,15 @@ class PythonCalls(Struct, frozen=True, dict=True):
     """
 
     context: Context
+    spellings: Spellings
     functions: tuple[PythonFunction, ...]
     operators: tuple[NativeFunction, ...]
     left_out: tuple[str, ...]
 
-    @property
-    def spellings(self) -> Spellings:
-        return _spellings(self.context)
-
     def signature(self, o: PythonOverload, *, method: bool) -> PythonSignature:
         """Return the signature with those tensor options that the operator itself takes, and its defaults."""
         f = o.out or o.base
-        made = PythonSignature.from_native_function(f, self.spellings.cpp, method=method)
+        made = self.spellings.signature(f, method=method)
         signature = replace(
             made,
             returns=o.base.func.returns,
@@ -123,6 +95,14 @@ class PythonCalls(Struct, frozen=True, dict=True):
                 input_kwargs=(*signature.input_kwargs, selector),
             )
         return _options_first(signature) if str(f.func.name) == _TO else signature
+
+    @cached_property
+    def backends(self) -> Mapping[str, list[str]]:
+        """The dispatch keys that each operator has kernels for."""
+        rows = (row for some in self.context.registered.values() for row in some)
+        own = (row for row in rows if row.key is not DispatchKey.BackendSelect)
+        grouped = group_by(own, lambda row: row.function.full_name)
+        return {name: [row.key.name for row in some] for name, some in grouped.items()}
 
     def result_class(self, o: PythonOverload) -> ResultClass | None:
         """Return the named tuple that `o` returns; None if the names of its results cannot be those of a named tuple."""
@@ -151,7 +131,8 @@ class PythonCalls(Struct, frozen=True, dict=True):
 
     def _fields(self, f: NativeFunction) -> Fields | None:
         names = field_names(f.func.returns)
-        if not names or not all(_is_field(name) for name in names):
+        is_valid = (n.isidentifier() and not keyword.iskeyword(n) and n[0] != "_" for n in names)
+        if not names or not all(is_valid):
             return None
         return tuple(
             zip(names, (self.spellings.python.return_annotation(r.type) for r in f.func.returns))
@@ -194,38 +175,26 @@ class PythonCalls(Struct, frozen=True, dict=True):
 def python_calls(context: Context) -> PythonCalls:
     """Return the contents of a library's package."""
     bound = [
-        _as_called(context, f)
+        f
         for f in context.registry.functions
         if context.keeps(f) and (is_bound(f) or str(f.func.name.name) in _BOUND_HERE)
     ]
+    if context.library.extends is not None:
+        # Class Tensor belongs to the library that this one extends, so methods become functions.
+        plain = frozenset({Variant.function})
+        bound = [replace(f, variants=plain) if Variant.method in f.variants else f for f in bound]
+    spellings = Spellings(context.target.cpp.spelling, context.target.python)
     problems = [(f, _unknown_type(f)) for f in bound]
     operators = tuple(f for f, why in problems if why is None)
     functions = sorted(
-        _joined(python_functions(operators, _spellings(context))),
+        _joined(python_functions(operators, spellings)),
         key=lambda one: (one.module or "", one.name, one.method, one.namespace),
     )
     called = {id(f) for one in functions for o in one.overloads for f in (o.base, o.out)}
     problems = [(f, why or (None if id(f) in called else _ALONE)) for f, why in problems]
     operators = tuple(f for f, why in problems if why is None)
     left_out = tuple(f"{f.func.name} ({why})" for f, why in problems if why is not None)
-    return PythonCalls(context, tuple(functions), operators, left_out)
-
-
-def _spellings(context: Context) -> Spellings:
-    return Spellings(context.target.cpp.spelling, context.target.python)
-
-
-def parser_kind(type: Type) -> str | None:
-    """Return the name that the parser has for a type; None if no Python object converts to it."""
-    match type:
-        case BaseType(name):
-            return _TYPES.get(name)
-        case OptionalType(elem):
-            return parser_kind(elem)
-        case ListType(elem):
-            return _LISTS.get(str(elem))
-        case _:
-            return None
+    return PythonCalls(context, spellings, tuple(functions), operators, left_out)
 
 
 def takes_numbers(f: NativeFunction, a: PythonArgument) -> bool:
@@ -268,22 +237,10 @@ def returns_self(f: NativeFunction) -> bool:
     return not f.func.returns and f.func.name.name.inplace and len(arguments) != 0
 
 
-def _as_called(context: Context, f: NativeFunction) -> NativeFunction:
-    """Return `f` as Python calls it. If class Tensor belongs to a library that this one extends, methods become functions."""
-    if context.library.extends is None or Variant.method not in f.variants:
-        return f
-    return replace(f, variants=frozenset({Variant.function}))
-
-
 def _unknown_type(f: NativeFunction) -> str | None:
     """Return a type of `f` to which no Python argument converts."""
     types = (a.type for a in f.func.arguments.flat_all)
     return next((f"no {type} in Python" for type in types if parser_kind(type) is None), None)
-
-
-def _is_field(name: str) -> bool:
-    """Return whether a named tuple can have a field of this name."""
-    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
 
 
 def _options_first(signature: PythonSignature) -> PythonSignature:

@@ -31,7 +31,15 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
     kept = [f for f in context.registry.functions if context.keeps(f)]
     namespaces = sorted({f.namespace for f in kept})
     namespace = namespaces[0] if len(namespaces) == 1 else library
-    functions = _by_name(f for f in kept if f.namespace == namespace)
+    named = group_by((f for f in kept if f.namespace == namespace), lambda f: str(f.func.name.name))
+    # The operators whose names are valid in Python, overloads in the order of their entries.
+    functions = {name: named[name] for name in sorted(named) if not iskeyword(name)}
+    fakes = []
+    for f in (f for f in kept if f.fake):
+        # Attributes of torch.ops may have any name, parameters may not.
+        arguments = [a.name for a in f.func.arguments.flat_all if not iskeyword(a.name)]
+        parameters = [*(n for n in EXTRA_NAMES if n not in arguments), *arguments]
+        fakes.append((_overload(f), ", ".join(parameters), f.fake))
     folder = f"python/{library}"
     yield generated(
         path=f"{folder}/__init__.py",
@@ -41,7 +49,7 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
         others=tuple(one for one in namespaces if one != namespace),
         names=tuple(functions),
         registers=FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds,
-        fakes=tuple((_overload(f), ", ".join(_names_in_fake(f)), f.fake) for f in kept if f.fake),
+        fakes=tuple(fakes),
         ordered=tuple(
             _overload(with_words(f) if is_hidden(context, f) else f)
             for f in kept
@@ -55,19 +63,15 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
         ),
     )
     yield from copied_modules(f"{context.target.plan.templates[0]}/package", folder)
+    words = context.target.call_words
+    assert words is not None
     if functions:
-        yield _signatures(context, library, namespace, functions)
+        yield _signatures(words, library, namespace, functions)
     title = f"Library {library}, for type checkers and editors."
-    parts = tuple(_stub(context, functions))
+    own = [text for name, found in functions.items() for text in _operator(name, found, words)]
+    parts = (*_imports(words, own), *own)
     yield generated(f"{folder}/__init__.pyi", "stub.pyi.j2", title=title, parts=parts)
     yield generated(f"{folder}/py.typed", "py.typed.j2", title="", parts=())
-
-
-def _names_in_fake(f: NativeFunction) -> Sequence[str]:
-    """Return the parameters of a fake kernel."""
-    # Attributes of torch.ops may have any name, parameters may not.
-    arguments = [a.name for a in f.func.arguments.flat_all if not iskeyword(a.name)]
-    return [*(n for n in EXTRA_NAMES if n not in arguments), *arguments]
 
 
 def _overload(f: NativeFunction) -> str:
@@ -76,17 +80,13 @@ def _overload(f: NativeFunction) -> str:
     return f"{f.namespace}.{name.name}.{name.overload_name or 'default'}"
 
 
-def _by_name(functions: Iterable[NativeFunction]) -> dict[str, list[NativeFunction]]:
-    """Return the operators whose names are valid in Python, sorted by name; overloads in the order of their entries."""
-    named = group_by(functions, lambda f: str(f.func.name.name))
-    return {name: named[name] for name in sorted(named) if not iskeyword(name)}
-
-
 def _signatures(
-    context: Context, library: str, namespace: str, functions: dict[str, list[NativeFunction]]
+    words: AnnotationNames,
+    library: str,
+    namespace: str,
+    functions: dict[str, list[NativeFunction]],
 ) -> GeneratedFile:
     """Build _signatures.py, from which `inspect` and `help()` know the operators."""
-    words = _words(context)
     # The arguments of the decorator, `"plus", "default"`, and a function with the signature and documentation.
     objects: list[tuple[str, str]] = []
     for name, found in functions.items():
@@ -129,12 +129,6 @@ def _overload_name(f: NativeFunction) -> str | None:
     return None if is_hidden else name
 
 
-def _words(context: Context) -> AnnotationNames:
-    words = context.target.call_words
-    assert words is not None
-    return words
-
-
 def _imports(words: AnnotationNames, parts: Iterable[str]) -> Iterator[str]:
     """Yield the imports that the declarations `parts` need, in groups with a blank line before each."""
     used = {word for part in parts for word in _WORD.findall(without_docstrings(part))}
@@ -142,13 +136,6 @@ def _imports(words: AnnotationNames, parts: Iterable[str]) -> Iterator[str]:
         lines = [line for word, line in group.items() if word in used]
         if lines:
             yield "\n".join(["", *lines])
-
-
-def _stub(context: Context, functions: dict[str, list[NativeFunction]]) -> Iterator[str]:
-    words = _words(context)
-    parts = [text for name, found in functions.items() for text in _operator(name, found, words)]
-    yield from _imports(words, parts)
-    yield from parts
 
 
 def _operator(

@@ -16,18 +16,17 @@ from opgen.emit.python.calls import (
     PythonCalls,
     build_parts,
     is_empty_list,
-    parser_kind,
     parts_of,
     python_calls,
     returns_self,
     selected_by,
     takes_numbers,
 )
-from opgen.emit.python.stub import PythonDocs, build_python_stubs, documentation
+from opgen.emit.python.stub import build_python_stubs, documentation, facts
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import ListType, OptionalType
-from opgen.python.python_types import is_none
+from opgen.python.python_types import is_none, parser_kind
 from opgen.python.signatures import (
     REQUIRES_GRAD,
     PythonArgument,
@@ -57,7 +56,6 @@ def build_python(context: Context) -> Iterator[GeneratedFile]:
 def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]:
     """Build python/module.cpp, and its shards if there may be several."""
     library, abi = context.library, context.target.plan.runtime_abi
-    docs = PythonDocs(context)
     if library.shards == 1:
         yield generated(
             path=MODULE_SOURCE,
@@ -65,10 +63,12 @@ def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFil
             library=library.name,
             abi=abi,
             left_out=calls.left_out,
-            tables=_tables(context, calls, docs, "opgen_functions", calls.functions),
+            tables=_tables(calls, "opgen_functions", calls.functions),
         )
         return
-    shards = dict(sharded("module", calls.functions, _root_name, library.shards))
+    # All overloads of a name, out variants included, have one root name.
+    roots = {id(f): f.overloads[0].base.root_name for f in calls.functions}
+    shards = dict(sharded("module", calls.functions, lambda f: roots[id(f)], library.shards))
     tables = tuple(map(_table_name, shards))
     yield generated(
         path=MODULE_SOURCE,
@@ -86,26 +86,17 @@ def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFil
             library=library.name,
             name=name,
             shard=_table_name(name),
-            tables=_tables(context, calls, docs, f"{_table_name(name)}_rows", functions),
+            tables=_tables(calls, f"{_table_name(name)}_rows", functions),
         )
 
 
-def _tables(
-    context: Context,
-    calls: PythonCalls,
-    docs: PythonDocs,
-    name: str,
-    functions: Sequence[PythonFunction],
-) -> Item:
+def _tables(calls: PythonCalls, name: str, functions: Sequence[PythonFunction]) -> Item:
     """Return functions, with everything that their rows refer to. `name` is the name of the array of functions."""
     overloads = {_identifier(o): o for one in functions for o in one.overloads}
     return Item(
         name=name,
-        includes=operator_headers(context, (o.base for o in overloads.values())),
-        overloads=tuple(
-            _overload_row(context, calls, docs, overloads[identifier])
-            for identifier in sorted(overloads)
-        ),
+        includes=operator_headers(calls.context, (o.base for o in overloads.values())),
+        overloads=tuple(_overload_row(calls, overloads[name]) for name in sorted(overloads)),
         functions=tuple(map(_function_row, functions)),
     )
 
@@ -113,11 +104,6 @@ def _tables(
 def _table_name(source: str) -> str:
     """Return the C++ name of the table of functions in the shard `source` (module_0, module_1, ...)."""
     return source.replace("module", "opgen_functions")
-
-
-def _root_name(function: PythonFunction) -> str:
-    """Return the root name that all overloads of a name share, out variants included."""
-    return function.overloads[0].base.root_name
 
 
 def _identifier(overload: PythonOverload) -> str:
@@ -138,11 +124,9 @@ def _function_row(function: PythonFunction) -> Item:
     )
 
 
-def _overload_row(
-    context: Context, calls: PythonCalls, docs: PythonDocs, o: PythonOverload
-) -> Item:
+def _overload_row(calls: PythonCalls, o: PythonOverload) -> Item:
     """Return an overload. Its indices are -1 if there is no such argument; other absent values are `nullptr`."""
-    called = calls.signature(o, method=False)
+    context, called = calls.context, calls.signature(o, method=False)
     arguments = called.arguments()
     names = [a.name for a in arguments]
     slots = _slots(arguments)
@@ -151,7 +135,7 @@ def _overload_row(
     return Item(
         identifier=_identifier(o),
         signature=cpp_string(called.signature_str_help(calls.spellings)),
-        facts=tuple(map(cpp_string, docs.lines(o))),
+        facts=tuple(map(cpp_string, facts(o, calls))),
         doc=() if doc is None else tuple(map(cpp_string, doc.split("\n"))),
         result=f'"{result.name}"' if result else "nullptr",
         arguments=tuple(", ".join(_argument(context, o.base, a)) for a in arguments),

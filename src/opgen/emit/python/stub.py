@@ -8,15 +8,13 @@ other's stub, as its C++ uses the other's class Tensor.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from keyword import iskeyword
 from textwrap import indent
 
 from opgen.emit.common.base import GeneratedFile, generated, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.python.calls import PythonCalls, free_exports, parts_of
-from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.python.layout import (
     Declaration,
@@ -54,50 +52,24 @@ def documentation(o: PythonOverload) -> str | None:
     return o.base.doc or (None if o.out is None else o.out.doc)
 
 
-class PythonDocs:
-    """The facts of one library's operators."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-
-    def lines(self, o: PythonOverload) -> Iterator[str]:
-        """Yield one line for each schema, with notes about the operator below it."""
-        for f in filter(None, (o.base, o.out)):
-            yield f"{f.namespace}::{f.func}"
-            yield f"    {'; '.join(self._facts(f))}"
-
-    def _facts(self, f: NativeFunction) -> Iterator[str]:
-        if f.func.is_out_fn():
-            yield "called with out="
-        else:
-            yield " and ".join(sorted(v.name for v in f.variants))
-        keys = self._backends.get(f.full_name)
-        yield f"kernels for {', '.join(keys)}" if keys else "no kernel"
-        result = _result(f)
-        if result is not None:
-            yield result
-        tags = sorted(f.tags - _NOT_TOLD)
-        if tags:
-            yield f"tags {', '.join(tags)}"
-
-    @cached_property
-    def _backends(self) -> Mapping[str, list[str]]:
-        """The dispatch keys that each operator has kernels for."""
-        found: dict[str, list[str]] = {}
-        for key, rows in self._context.registered.items():
-            for row in rows if key is not DispatchKey.BackendSelect else ():
-                found.setdefault(row.function.full_name, []).append(key.name)
-        return found
+def facts(o: PythonOverload, calls: PythonCalls) -> Iterator[str]:
+    """Yield one line for each schema, with notes about the operator below it."""
+    for f in filter(None, (o.base, o.out)):
+        yield f"{f.namespace}::{f.func}"
+        yield f"    {'; '.join(_facts(f, calls))}"
 
 
-def _result(f: NativeFunction) -> str | None:
-    """Describe how results relate to arguments: which arguments are written or share memory."""
-    if f.func.is_out_fn():
-        return None
-    if f.is_view_op:
-        return "returns a view"
+def _facts(f: NativeFunction, calls: PythonCalls) -> Iterator[str]:
+    variants = " and ".join(sorted(v.name for v in f.variants))
+    yield "called with out=" if f.func.is_out_fn() else variants
+    keys = calls.backends.get(f.full_name)
+    yield f"kernels for {', '.join(keys)}" if keys else "no kernel"
     written = f.func.arguments.mutable_arg_names
-    return f"writes {', '.join(written)}" if written else None
+    if not f.func.is_out_fn() and (f.is_view_op or written):
+        yield "returns a view" if f.is_view_op else f"writes {', '.join(written)}"
+    tags = sorted(f.tags - _NOT_TOLD)
+    if tags:
+        yield f"tags {', '.join(tags)}"
 
 
 # The methods that implement Python's operators, as runtime/python/src/number.cpp finds them, with Python's names for
@@ -239,7 +211,14 @@ def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[Generat
                 for one in calls.result_classes()
             ),
         )
-        classes = tuple(_result_classes(calls))
+        classes = tuple(
+            line
+            for one in calls.result_classes()
+            for line in (
+                f"\nclass {one.name}(_NamedTuple):",
+                *(f"{_INDENT}{name}: {annotation}" for name, annotation in one.fields),
+            )
+        )
         title = f"The named tuples that library {name} returns."
         yield _stub(name, _RETURN_TYPES, title, _with_imports(classes_of, classes))
     parts = tuple(_functions(functions.get("", ()), calls))
@@ -260,12 +239,6 @@ def _stub(library: str, module: str, title: str, parts: Iterable[str]) -> Genera
     return generated(
         f"python/{library}/{module}.pyi", "stub.pyi.j2", title=title, parts=tuple(parts)
     )
-
-
-def _result_classes(calls: PythonCalls) -> Iterator[str]:
-    for one in calls.result_classes():
-        yield f"\nclass {one.name}(_NamedTuple):"
-        yield from (f"{_INDENT}{name}: {annotation}" for name, annotation in one.fields)
 
 
 def _package(

@@ -33,13 +33,16 @@ def build_coverage(
 ) -> GeneratedFile:
     """Return the contents of the text and of the page. Operators are grouped by kind and sorted by name."""
     kinds, title = list(Coverage), _title(backend, against, operators)
+    # The line above the counts, whose only text is that of the column of gradients.
+    margin = " " * (len(str(len(operators))) + 4 + _LABEL)
+    has_gradients = any(o.gradient is not None for o in operators)
     ordered = sorted(operators, key=lambda o: (kinds.index(o.coverage), o.name))
     return generated(
         path="",
         template=template,
         title=title,
         title_as_html=html.escape(title),
-        heading=_heading(operators),
+        heading=f"{margin}with a gradient" if has_gradients else "",
         counts=tuple(_counts(operators)),
         todo=tuple((label, names) for label, names in _to_do(ordered) if names),
         operators=tuple(map(_shown, ordered)),
@@ -67,21 +70,6 @@ def _gradient_values(operator: CoveredOperator) -> dict[str, Any]:
     if found is None:
         return {}
     return {"gradient": found.kind.name, **({"lacks": list(found.lacks)} if found.lacks else {})}
-
-
-def _heading(operators: Sequence[CoveredOperator]) -> str:
-    """The line above the counts, whose only text is that of the column of gradients."""
-    if not any(o.gradient is not None for o in operators):
-        return ""
-    return " " * (len(str(len(operators))) + 4 + _LABEL) + "with a gradient"
-
-
-def _gradients(operators: Sequence[CoveredOperator]) -> str:
-    found = [o.gradient.kind for o in operators if o.gradient is not None]
-    differentiable = [kind for kind in found if kind is not GradientKind.none]
-    if not found:
-        return ""
-    return f"{sum(kind in AVAILABLE for kind in differentiable)} of {len(differentiable)}"
 
 
 def _to_do(ordered: Sequence[CoveredOperator]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -114,7 +102,12 @@ def _counts(operators: Sequence[CoveredOperator]) -> Iterator[Item]:
     by_kind = group_by(operators, lambda o: o.coverage)
     digits = len(str(len(operators)))
     for kind in Coverage:
-        count, gradients = len(by_kind.get(kind, ())), _gradients(by_kind.get(kind, ()))
+        own = by_kind.get(kind, ())
+        found = [o.gradient.kind for o in own if o.gradient is not None]
+        differentiable = [one for one in found if one is not GradientKind.none]
+        available = sum(one in AVAILABLE for one in differentiable)
+        count = len(own)
+        gradients = f"{available} of {len(differentiable)}" if found else ""
         padded = f"{count:{digits}}  {kind.value:{_LABEL}}  {gradients}".rstrip()
         yield Item(
             kind=kind.name, label=kind.value, count=count, padded=padded, gradients=gradients

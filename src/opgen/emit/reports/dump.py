@@ -36,16 +36,11 @@ from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import OperatorName
 from opgen.model.native_function import Kernel, KernelSource, NativeFunction, Precompute, Variant
-from opgen.model.registry import (
-    NativeFunctionsViewGroup,
-    Registry,
-    StructuredGroup,
-    structured_rows,
-)
+from opgen.model.registry import Registry, StructuredGroup, structured_rows
 from opgen.model.selector import Selection
 from opgen.parse.entries.keys import KEYS, Users
 from opgen.python.python_types import NoPythonSignature
-from opgen.python.signatures import PythonSignature, Spellings
+from opgen.python.signatures import Spellings
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.targets.base import Target
 
@@ -168,7 +163,11 @@ def dump_rows(
         case _:
             raise ValueError(f"there is no stage '{stage}'")
     if extra:
-        rows = [_place(f) | row for f, row in zip(functions, rows, strict=True)]
+        places = (f.spans.entry for f in functions)
+        rows = [
+            {"file": span.source.path, "start": span.start, "end": span.end} | row
+            for span, row in zip(places, rows, strict=True)
+        ]
     return sorted(rows, key=lambda row: (row["name"], row["schema"]))
 
 
@@ -190,12 +189,8 @@ def signature_rows(
 
 def model_row(f: NativeFunction) -> Row:
     """Return the fields of the entry itself, with all defaults filled in."""
-    return _name_fields(f) | _key_fields(f) | _derived_fields(f)
-
-
-def _name_fields(f: NativeFunction) -> Row:
-    func = f.func
-    return {
+    func, keys = f.func, {key for key, _ in f.dispatch}
+    of_name = {
         "name": f.full_name,
         "namespace": f.namespace,
         "operator_name": str(func.name),
@@ -210,16 +205,29 @@ def _name_fields(f: NativeFunction) -> Row:
         "signature": str(func.signature()),
         "has_symint": func.has_symint(),
     }
-
-
-def _key_fields(f: NativeFunction) -> Row:
-    """Return the keys of the entry. Those of opgen's own are left out where they have no value."""
+    # The keys of the entry. Those of opgen's own are left out where they have no value.
     values = {name: getattr(f, name) for name in KEYS if name != "func"}
-    return {
+    written = {
         name: _value(f, name, value)
         for name, value in values.items()
         if value not in (None, False) or KEYS[name].of is Users.all
     }
+    derived = {
+        "part_of_structured_group": f.part_of_structured_group,
+        "has_composite": {
+            "implicit": f.has_composite_implicit_autograd_kernel,
+            "implicit_nested": DispatchKey.CompositeImplicitAutogradNestedTensor in keys,
+            "explicit": DispatchKey.CompositeExplicitAutograd in keys,
+            "explicit_non_functional": DispatchKey.CompositeExplicitAutogradNonFunctional in keys,
+            "any": f.has_composite_kernel,
+        },
+        "is_abstract": f.is_abstract,
+        "is_view": f.is_view_op,
+        "view_schema_kind": f.view_schema_kind.name,
+        "generated": "generated" in f.tags,
+        "line": f.spans.entry.source.location(f.spans.entry.start).line,
+    }
+    return of_name | written | derived
 
 
 def _value(f: NativeFunction, name: str, value: Any) -> Json:
@@ -243,30 +251,6 @@ def _value(f: NativeFunction, name: str, value: Any) -> Json:
             return str(value) if isinstance(value, OperatorName) else value
 
 
-def _derived_fields(f: NativeFunction) -> Row:
-    keys = {key for key, _ in f.dispatch}
-    return {
-        "part_of_structured_group": f.part_of_structured_group,
-        "has_composite": {
-            "implicit": f.has_composite_implicit_autograd_kernel,
-            "implicit_nested": DispatchKey.CompositeImplicitAutogradNestedTensor in keys,
-            "explicit": DispatchKey.CompositeExplicitAutograd in keys,
-            "explicit_non_functional": DispatchKey.CompositeExplicitAutogradNonFunctional in keys,
-            "any": f.has_composite_kernel,
-        },
-        "is_abstract": f.is_abstract,
-        "is_view": f.is_view_op,
-        "view_schema_kind": f.view_schema_kind.name,
-        "generated": "generated" in f.tags,
-        "line": f.spans.entry.source.location(f.spans.entry.start).line,
-    }
-
-
-def _place(f: NativeFunction) -> Row:
-    span = f.spans.entry
-    return {"file": span.source.path, "start": span.start, "end": span.end}
-
-
 def _kernel(f: NativeFunction, kernel: Kernel) -> Row:
     """Return a dispatch row as JSON. If authors do not write the kernel, its `source` is added; a fallthrough has no kernel,
     and a kernel in Python no name."""
@@ -285,24 +269,22 @@ def registry_row(registry: Registry, f: NativeFunction) -> Row:
     """Return how `f` relates to its siblings."""
     group = registry.group_of(f) or registry.structured_group_of(f)
     views = registry.view_group_of(f)
+    members = view_role = None
+    if group is not None:
+        found = (
+            (role, getattr(group, role, None))
+            for role in ("functional", "out", "inplace", "mutable")
+        )
+        members = {role: None if g is None else g.full_name for role, g in found}
+    if views is not None:
+        roles = ("view", "view_copy", "view_inplace")
+        role = next(role for role in roles if getattr(views, role) is f)
+        view_role = {"view": views.view.full_name, "role": role, "composite": views.composite}
     return {
         "group": None if group is None else group.functional.full_name,
-        "group_members": None if group is None else _members(group),
-        "view_group": None if views is None else _view_role(views, f),
+        "group_members": members,
+        "view_group": view_role,
     }
-
-
-def _members(group: StructuredGroup) -> Row:
-    found = {
-        role: getattr(group, role, None) for role in ("functional", "out", "inplace", "mutable")
-    }
-    return {role: None if f is None else f.full_name for role, f in found.items()}
-
-
-def _view_role(group: NativeFunctionsViewGroup, f: NativeFunction) -> Row:
-    roles = ("view", "view_copy", "view_inplace")
-    role = next(role for role in roles if getattr(group, role) is f)
-    return {"view": group.view.full_name, "role": role, "composite": group.composite}
 
 
 def cpp_row(f: NativeFunction, spelling: TypeSpelling) -> Row:
@@ -385,17 +367,14 @@ def python_row(f: NativeFunction, target: Target) -> Row:
     """Return how `f` is called from Python, as a function and as a method."""
     spellings = Spellings(target.cpp.spelling, target.python)
 
-    def signature(*, method: bool) -> PythonSignature:
-        return PythonSignature.from_native_function(f, target.cpp.spelling, method=method)
+    def signature(*, method: bool) -> Json:
+        return _guarded(lambda: spellings.signature(f, method=method).signature_str(spellings))
 
+    function = partial(spellings.signature, f, method=False)
     return {
-        "python_signature": _guarded(lambda: signature(method=False).signature_str(spellings)),
-        "python_method_signature": (
-            _guarded(lambda: signature(method=True).signature_str(spellings))
-            if Variant.method in f.variants
-            else None
-        ),
-        "pyi_signature": _guarded(lambda: signature(method=False).signature_str_pyi(spellings)),
+        "python_signature": signature(method=False),
+        "python_method_signature": signature(method=True) if Variant.method in f.variants else None,
+        "pyi_signature": _guarded(lambda: function().signature_str_pyi(spellings)),
     }
 
 

@@ -41,13 +41,6 @@ _DECOMPOSES = "decomposes into the hidden {0} while it is traced, which writes t
 _Cell: TypeAlias = tuple[str, str, str]
 
 
-def _hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
-    """Return the schemas of the operators that replace `f` where nothing may be written."""
-    if FileKind.REGISTER_TWINS not in context.target.plan.kinds or not f.is_library:
-        return ()
-    return tuple(str(twin.func) for twin in find_twin_rows(context, f)[0])
-
-
 def _others(context: Context, f: NativeFunction) -> Iterator[_Cell]:
     """Yield the functions registered for `f` and keys that its dispatch table does not name."""
     files = context.target.plan.kinds
@@ -107,6 +100,7 @@ _Row: TypeAlias = tuple[str, str]
 _KERNELS = {
     AutogradKernel.formula: "a kernel that records the node",
     AutogradKernel.derived: "a kernel that records nothing: no output has a gradient",
+    AutogradKernel.not_implemented: "nothing: there is no formula",
     None: "nothing: its gradients are those of the operators that it calls",
 }
 
@@ -133,11 +127,10 @@ def _gradients_of(context: Context, f: NativeFunction) -> DifferentiableFunction
 
 def _kernel(context: Context, fn: DifferentiableFunction) -> str:
     kernel = autograd_kernel(fn)
-    if kernel is not AutogradKernel.not_implemented:
-        return _KERNELS[kernel]
-    if FileKind.REGISTER_AUTOGRAD in context.target.plan.kinds:
+    is_error = FileKind.REGISTER_AUTOGRAD in context.target.plan.kinds
+    if kernel is AutogradKernel.not_implemented and is_error:
         return "an error in the backward pass: there is no formula"
-    return "nothing: there is no formula"
+    return _KERNELS[kernel]
 
 
 def _gradient_rows(fn: DifferentiableFunction, key: str, spelling: TypeSpelling) -> Iterator[_Row]:
@@ -213,6 +206,8 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
     owners = {f.full_name}
     if structured is not None:
         owners |= {structured.functional.full_name, structured.primary.full_name}
+    has_twins = FileKind.REGISTER_TWINS in context.target.plan.kinds and f.is_library
+    suffixes = ["", "_ops", "_native", *(["_meta"] if f.root_name in meta_roots(context) else [])]
     return generated(
         path="",
         template="operator.txt.j2",
@@ -226,12 +221,13 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
         place=f"{span.source.path}:{span.source.location(span.start).line}",
         cells=tuple((key.ljust(width), *rest) for key, *rest in rows),
         blank=" " * width,
-        hidden=_hidden_operators(context, f),
+        # What replaces it where nothing may be written.
+        hidden=tuple(str(t.func) for t in find_twin_rows(context, f)[0]) if has_twins else (),
         gradients=_gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
         to_write=tuple(m.to_write for m in missing_functions(context) if m.operator in owners)
         or (_NOTHING_TO_WRITE,),
-        headers=tuple(_headers(context, f)),
+        headers=tuple(context.library.header(f"ops/{f.root_name}{s}.h") for s in suffixes),
     )
 
 
@@ -340,16 +336,8 @@ def _called(context: Context, cell: Cell) -> str:
 
 def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
     spelling = context.target.cpp.spelling
-    if Variant.function in f.variants:
-        for signature in context.spell.cpp_signatures(f, method=False):
-            yield signature.decl(spelling)
-    if Variant.method in f.variants:
-        for signature in context.spell.cpp_signatures(f, method=True):
-            yield f"{signature.decl(spelling, scope='Tensor::')} const"
-
-
-def _headers(context: Context, f: NativeFunction) -> Iterator[str]:
-    root = f.root_name
-    suffixes = ["", "_ops", "_native"]
-    suffixes += ["_meta"] if root in meta_roots(context) else []
-    yield from (context.library.header(f"ops/{root}{suffix}.h") for suffix in suffixes)
+    for variant in (v for v in Variant if v in f.variants):
+        is_method = variant is Variant.method
+        for signature in context.spell.cpp_signatures(f, method=is_method):
+            text = signature.decl(spelling, scope="Tensor::" if is_method else "")
+            yield f"{text} const" if is_method else text

@@ -209,47 +209,42 @@ def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
     return {**schema, "items": {"if": is_head, "then": head, "else": entry}}
 
 
+_OPTIONAL_STRING: Schema = {"type": ["string", "null"]}
+_ONE_OPERATOR = _OPERATOR[1:-1]
+# The values of keys that are the same for every file.
+_VALUES: Mapping[Kind, Schema] = {
+    Kind.flag: {"type": "boolean"},
+    Kind.schema: {"type": "string"},
+    Kind.doc: {"type": "string"},
+    Kind.operator_name: {**_OPTIONAL_STRING, "pattern": _OPERATOR},
+    Kind.operator_names: {"type": "string", "pattern": f"^({_ONE_OPERATOR}(, {_ONE_OPERATOR})*)?$"},
+    Kind.class_name: {**_OPTIONAL_STRING, "pattern": f"^{_NAME}$"},
+    Kind.any_string: _OPTIONAL_STRING,
+    Kind.module: _OPTIONAL_STRING,
+    Kind.fake: _OPTIONAL_STRING,
+    Kind.strings: {"type": "array", "items": {"type": "string"}},
+    Kind.precomputed: {"type": ["array", "null"], "items": {"type": "string"}},
+    Kind.dispatch: {"type": ["object", "null"]},
+}
+
+
 def _value_schema(key: Key, tags: TagSet) -> Schema:
     match key.kind:
-        case Kind.flag:
-            return {"type": "boolean"}
         case Kind.choice:
             assert key.choice is not None
             return {"enum": [*key.choice.words.__members__, None]}
-        case Kind.schema | Kind.doc:
-            return {"type": "string"}
         case Kind.variants:
             names = list(Variant.__members__)
             listed = {"enum": [*names, ", ".join(names)]}
             return {"type": "string", "anyOf": [listed, {"pattern": _listed(names, ", ")}]}
-        case Kind.operator_name:
-            return {"type": ["string", "null"], "pattern": _OPERATOR}
-        case Kind.operator_names:
-            one = _OPERATOR[1:-1]
-            return {"type": "string", "pattern": f"^({one}(, {one})*)?$"}
-        case Kind.class_name:
-            return {"type": ["string", "null"], "pattern": f"^{_NAME}$"}
-        case Kind.any_string | Kind.module | Kind.fake:
-            return {"type": ["string", "null"]}
-        case Kind.strings:
-            return {"type": "array", "items": {"type": "string"}}
-        case Kind.precomputed:
-            return {"type": ["array", "null"], "items": {"type": "string"}}
         case Kind.tags:
-            return _tags(tags)
-        case Kind.dispatch:
-            return {"type": ["object", "null"]}
+            texts = [" ".join(tag.desc.split()) for tag in tags.tags]
+            one = {"type": "string", "enum": list(tags.names), "enumDescriptions": texts}
+            return {"anyOf": [one, {"type": "array", "items": one}]}
         case Kind.inner_loops:
             return _inner_loops()
-
-
-def _tags(tags: TagSet) -> Schema:
-    one = {
-        "type": "string",
-        "enum": list(tags.names),
-        "enumDescriptions": [" ".join(tag.desc.split()) for tag in tags.tags],
-    }
-    return {"anyOf": [one, {"type": "array", "items": one}]}
+        case _:
+            return _VALUES[key.kind]
 
 
 def _dispatch_of_aten() -> Schema:

@@ -146,7 +146,13 @@ def find_functionalized(context: Context, f: NativeFunction) -> tuple[str, Nativ
 def _written_of(context: Context, group: NativeFunctionsGroup) -> Iterator[_Replaced]:
     for f in group.functions():
         if is_replaced(f, group, frozenset(OF_OUT)):
-            yield _Replaced(f, (group.functional,), _functionalized(context, f, group.functional))
+            # `opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>`.
+            replacement = by_functional(f, group.functional)
+            own_returns = sum(argument is None for argument, _ in replacement.returned)
+            structs = f"{operator_struct(f)}, {operator_struct(group.functional)}"
+            sequences = ", ".join(replacement.sequences(context.spell))
+            kernel = f"opgen::Functionalize<{structs}, {own_returns}, {sequences}>"
+            yield _Replaced(f, (group.functional,), kernel)
 
 
 def _views_of(group: NativeFunctionsViewGroup) -> Iterator[_Replaced]:
@@ -170,15 +176,6 @@ def _row(one: _Replaced) -> Item:
         alias=f"opgen_{name.unambiguous_name}",
         kernel_class=one.kernel_class,
     )
-
-
-def _functionalized(context: Context, f: NativeFunction, functional: NativeFunction) -> str:
-    """Return `opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>`."""
-    replacement = by_functional(f, functional)
-    own_returns = sum(argument is None for argument, _ in replacement.returned)
-    structs = f"{operator_struct(f)}, {operator_struct(functional)}"
-    sequences = ", ".join(replacement.sequences(context.spell))
-    return f"opgen::Functionalize<{structs}, {own_returns}, {sequences}>"
 
 
 def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
