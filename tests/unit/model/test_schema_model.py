@@ -11,7 +11,7 @@ from opgen.model.function_schema import (
     argument_offsets,
     return_offsets,
 )
-from opgen.parse import parse_function_schema
+from opgen.parse.schema.grammar import parse_function_schema
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
