@@ -39,11 +39,12 @@ _EXPLICIT = (
 
 
 def _parse_entry(
-    node: Node, context: EntryContext, above: Node | None = None
+    node: Node, context: EntryContext, error_offsets: Iterable[int], above: Node | None
 ) -> NativeFunction | InvalidEntry | None:
     """Parse the operator that `node` describes. `above` is the item above it.
 
-    If it has errors, which are reported, return the parts that could be read; None if not even its name could.
+    If it has errors, which are reported, or one of the `error_offsets` of the file's YAML is in it, return the parts that
+    could be read; None if not even its name could.
     """
     diagnostics = context.diagnostics
     before = len(diagnostics)
@@ -58,7 +59,9 @@ def _parse_entry(
         return _invalid_entry(draft)
     f = draft.function(draft.func)
     check_entry(draft, f)
-    return _invalid_entry(draft) if len(diagnostics) > before else _completed(f, draft, above)
+    is_invalid = any(node.start <= offset < node.end for offset in error_offsets)
+    is_invalid |= len(diagnostics) > before
+    return _invalid_entry(draft) if is_invalid else _completed(f, draft, above)
 
 
 def _invalid_entry(draft: Draft) -> InvalidEntry | None:
@@ -285,24 +288,13 @@ def _parse_file(
     may_be_of_other_kind = True
     above: Node | None = None
     for node in file.entries:
-        entries.append(_parse_one(node, own_context, file.error_offsets, above))
+        entries.append(_parse_entry(node, own_context, file.error_offsets, above))
         above = node
         if may_be_of_other_kind and diagnostics.error_count > errors_before:
             if report_other_kind(file.root.source, diagnostics):
                 return [None]
             may_be_of_other_kind = False
     return entries
-
-
-def _parse_one(
-    node: Node, context: EntryContext, error_offsets: Sequence[int], above: Node | None
-) -> NativeFunction | InvalidEntry | None:
-    entry = _parse_entry(node, context, above)
-    has_error = any(node.start <= offset < node.end for offset in error_offsets)
-    if isinstance(entry, NativeFunction) and has_error:
-        name = entry.func.name
-        return InvalidEntry(entry.span, name.name.base, name, entry.func, entry.scope)
-    return entry
 
 
 @until_too_many(lambda: TagSet(()))
