@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.torch_release import answer_of, build_for

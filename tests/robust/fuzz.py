@@ -25,12 +25,10 @@ with atheris.instrument_imports(include=["opgen"]):
     from opgen.diagnostics.rendering import render_human, render_json
     from opgen.edits import fix_all, format_contents
     from opgen.model.selector import select
-    from opgen.parse import (
-        decode_source,
-        parse_backend,
-        parse_selective,
-        parse_tags,
-    )
+    from opgen.parse.files.backend import parse_backend
+    from opgen.parse.files.native_functions import parse_tags
+    from opgen.parse.files.selective import parse_selective
+    from opgen.parse.yaml.nodes import decode_source
     from opgen.pipeline.checking import Stage, inspect
     from opgen.pipeline.loading import load
     from opgen.resolve.backend import resolve_backend

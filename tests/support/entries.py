@@ -8,7 +8,7 @@ from opgen.diagnostics import Diagnostics, Source
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN, TagSet
-from opgen.parse import parse_entries
+from opgen.parse.files.native_functions import parse_entries
 
 
 def parse_native_functions(

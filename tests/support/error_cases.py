@@ -44,8 +44,8 @@ from opgen.diagnostics import (
     title_of,
     unescaped,
 )
-from opgen.parse import decode_source
 from opgen.parse.files.domains import parse_domains
+from opgen.parse.yaml.nodes import decode_source
 from opgen.pipeline.checking import Stage, inspect
 from opgen.pipeline.importing import Imports, collect_entries
 from opgen.pipeline.inputs import Inputs

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.diagnostics import Diagnostics
-from opgen.parse import decode_source, parse_derivatives
+from opgen.parse.files.derivatives import parse_derivatives
+from opgen.parse.yaml.nodes import decode_source
 
 
 def check_nodes(

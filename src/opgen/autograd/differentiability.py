@@ -50,7 +50,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import Profile
 from opgen.model.registry import Registry
-from opgen.parse import parse_function_schema
+from opgen.parse.schema.grammar import parse_function_schema
 
 # The gradients of an operator by dispatch key.
 Infos: TypeAlias = dict[str, DifferentiabilityInfo]

@@ -17,7 +17,7 @@ from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics, render_breaks_js
 from opgen.compat.breaks import MAX_BYTES as MAX_ALLOW_LIST
 from opgen.diagnostics import Diagnostics, counted, until_too_many
 from opgen.diagnostics.rendering import render_github, render_human
-from opgen.parse import decode_source
+from opgen.parse.yaml.nodes import decode_source
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load, read_bytes
 

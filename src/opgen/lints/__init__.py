@@ -19,7 +19,7 @@ from opgen.lints.libraries import (
 )
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
-from opgen.parse import Allow
+from opgen.parse.entries.comments import Allow
 
 __all__ = ["lint", "lint_allows", "lint_blanks", "suppress"]
 

@@ -225,29 +225,43 @@ class TensorOptionsArguments(Struct, frozen=True):
 
 
 class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
-    """Arguments by their roles. The fields are in the order of the schema. As those of an Argument, hash and text are
-    cached."""
+    """Arguments in the order of the schema: positional, keyword-only and out arguments.
 
-    pre_self_positional: tuple[Argument, ...]
-    self_arg: SelfArgument | None
-    post_self_positional: tuple[Argument, ...]
-    pre_tensor_options_kwarg_only: tuple[Argument, ...]
-    tensor_options: TensorOptionsArguments | None
-    post_tensor_options_kwarg_only: tuple[Argument, ...]
-    out: tuple[Argument, ...]
+    `has_options` is whether four of the keyword-only ones are one TensorOptions in C++. As those of an Argument, hash and
+    text are cached.
+    """
+
+    flat_positional: tuple[Argument, ...]
+    flat_kwarg_only: tuple[Argument, ...] = ()
+    out: tuple[Argument, ...] = ()
+    has_options: bool = False
+
+    @cached_property
+    def self_arg(self) -> SelfArgument | None:
+        """The positional argument named `self`, or None."""
+        return next((SelfArgument(a) for a in self.flat_positional if a.name == "self"), None)
+
+    @cached_property
+    def tensor_options(self) -> TensorOptionsArguments | None:
+        """The four arguments that are one TensorOptions in C++, or None."""
+        if not self.has_options:
+            return None
+        start = [a.name for a in self.flat_kwarg_only].index("dtype")
+        return TensorOptionsArguments(*self.flat_kwarg_only[start : start + 4])
 
     @property
-    def flat_positional(self) -> tuple[Argument, ...]:
-        """The positional arguments in the order of the schema, with self."""
-        if self.self_arg is None:
-            return self.pre_self_positional + self.post_self_positional
-        return (*self.pre_self_positional, self.self_arg.argument, *self.post_self_positional)
+    def post_self_positional(self) -> tuple[Argument, ...]:
+        """The positional arguments after self; without self, all."""
+        own = self.self_arg
+        return self.flat_positional[
+            0 if own is None else self.flat_positional.index(own.argument) + 1 :
+        ]
 
     @property
-    def flat_kwarg_only(self) -> tuple[Argument, ...]:
-        """The keyword-only arguments, without the out arguments."""
+    def flat_without_options(self) -> tuple[Argument, ...]:
+        """The keyword-only arguments, without the tensor options and the out arguments."""
         options = () if self.tensor_options is None else self.tensor_options.all()
-        return self.pre_tensor_options_kwarg_only + options + self.post_tensor_options_kwarg_only
+        return tuple(a for a in self.flat_kwarg_only if a not in options)
 
     @property
     def flat_non_out(self) -> tuple[Argument, ...]:
@@ -260,27 +274,16 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
         return self.flat_positional + self.flat_kwarg_only + self.out
 
     @property
-    def positional(self) -> tuple[Argument | SelfArgument, ...]:
-        """As `flat_positional`, but self is a SelfArgument."""
-        if self.self_arg is None:
-            return self.pre_self_positional + self.post_self_positional
-        return (*self.pre_self_positional, self.self_arg, *self.post_self_positional)
-
-    @property
-    def kwarg_only(self) -> tuple[Argument | TensorOptionsArguments, ...]:
-        """As `flat_kwarg_only`, but the four tensor options are one TensorOptionsArguments."""
-        if self.tensor_options is None:
-            return self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
-        return (
-            *self.pre_tensor_options_kwarg_only,
-            self.tensor_options,
-            *self.post_tensor_options_kwarg_only,
-        )
-
-    @property
-    def non_out(self) -> tuple[Argument | SelfArgument | TensorOptionsArguments, ...]:
+    def non_out(self) -> Iterator[Argument | SelfArgument | TensorOptionsArguments]:
         """As `flat_non_out`, but self and the tensor options are marked by their classes."""
-        return (*self.positional, *self.kwarg_only)
+        own, options = self.self_arg, self.tensor_options
+        for a in self.flat_positional:
+            yield own if own is not None and a is own.argument else a
+        for a in self.flat_kwarg_only:
+            if options is None or a not in options.all():
+                yield a
+            elif a is options.dtype:
+                yield options
 
     @property
     def mutable_arg_names(self) -> tuple[str, ...]:
@@ -298,38 +301,18 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
     def signature(self, *, strip_default: bool = False) -> Arguments:
         """Return the arguments that all variants of an operator share; see FunctionSchema.signature."""
 
-        plain = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
-        shared = replace(
-            self,
-            pre_tensor_options_kwarg_only=plain,
-            tensor_options=None,
-            post_tensor_options_kwarg_only=(),
-            out=(),
-        )
-
         def stripped(a: Argument) -> Argument:
             default = None if strip_default else a.default
             same = a.annotation is None and a.default == default
             return a if same else Argument(a.name, a.type, default, None)
 
-        return shared.changed(stripped)
+        return Arguments(self.flat_positional, self.flat_without_options).changed(stripped)
 
     def changed(self, change: Callable[[Argument], Argument]) -> Arguments:
-        """Return these arguments as `change` returns them; tensor options stay as they are."""
-
-        def changed(some: tuple[Argument, ...]) -> tuple[Argument, ...]:
-            return tuple([change(a) for a in some])
-
-        own = self.self_arg
-        return Arguments(
-            pre_self_positional=changed(self.pre_self_positional),
-            self_arg=None if own is None else SelfArgument(change(own.argument)),
-            post_self_positional=changed(self.post_self_positional),
-            pre_tensor_options_kwarg_only=changed(self.pre_tensor_options_kwarg_only),
-            tensor_options=self.tensor_options,
-            post_tensor_options_kwarg_only=changed(self.post_tensor_options_kwarg_only),
-            out=changed(self.out),
-        )
+        """Return these arguments as `change` returns them."""
+        lists = (self.flat_positional, self.flat_kwarg_only, self.out)
+        positional, keyword, out = (tuple(map(change, some)) for some in lists)
+        return Arguments(positional, keyword, out, self.has_options)
 
     def __str__(self) -> str:
         return self._text
@@ -455,9 +438,9 @@ class FunctionSchema(Struct, frozen=True, dict=True):
         arguments = self.arguments.signature(strip_default=strip_default)
         if self.name.overload_name == "p" and str(self.name) == "bernoulli.p":
             # Its in-place form, bernoulli_.float, has a default, but bernoulli.p cannot have one.
-            others = arguments.post_self_positional
-            own = (replace(a, default="0.5") if a.name == "p" else a for a in others)
-            arguments = replace(arguments, post_self_positional=tuple(own))
+            arguments = arguments.changed(
+                lambda a: replace(a, default="0.5") if a.name == "p" else a
+            )
         base = self.name.name.base
         if strip_view_copy_name and base.endswith("_copy"):
             base = base.replace("_copy", "")

@@ -18,7 +18,9 @@ from opgen.model.backend import ExternalBackend
 from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.model.selector import Selection, merge, select
-from opgen.parse import Allow, parse_backend, parse_selective, read_allows
+from opgen.parse.entries.comments import Allow, read_allows
+from opgen.parse.files.backend import parse_backend
+from opgen.parse.files.selective import parse_selective
 from opgen.pipeline.derivatives import Gradients, check_called_functions, check_derivatives
 from opgen.pipeline.inputs import Inputs, is_backend_only
 from opgen.pipeline.loading import read_registry, read_source

@@ -29,7 +29,7 @@ from opgen.data import runtime_dir
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.model.derivatives import DerivativesFile
 from opgen.model.registry import Registry
-from opgen.parse import parse_derivatives
+from opgen.parse.files.derivatives import parse_derivatives
 from opgen.pipeline.author_headers import Include, find_cpp_text, includes_a_macro, includes_in
 from opgen.pipeline.inputs import Inputs, author_headers, derivatives_paths, installed_include
 from opgen.pipeline.loading import read_source

@@ -18,7 +18,9 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.profile import TagSet
 from opgen.model.registry import Registry
-from opgen.parse import SPACING, builtin_tags, decode_source, parse_entries, parse_tags
+from opgen.parse.files.native_functions import builtin_tags, parse_entries, parse_tags
+from opgen.parse.schema.text import SPACING
+from opgen.parse.yaml.nodes import decode_source
 from opgen.pipeline.inputs import Inputs, Overlay, tags_path
 from opgen.resolve import resolve
 from opgen.resolve.computed_table import is_backend

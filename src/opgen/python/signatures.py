@@ -147,13 +147,12 @@ class PythonSignature(Struct, frozen=True):
             raise NoPythonSignature(f"an argument is named {REQUIRES_GRAD}")
         positional = arguments.flat_positional
         if method:
-            positional = arguments.pre_self_positional + arguments.post_self_positional
-        keyword = arguments.pre_tensor_options_kwarg_only + arguments.post_tensor_options_kwarg_only
+            positional = tuple(a for a in positional if a.name != "self")
         outputs = _python_arguments(arguments.out, spelling)
         return PythonSignature(
             name=str(f.func.name.name),
             input_args=_python_arguments(positional, spelling),
-            input_kwargs=_python_arguments(keyword, spelling),
+            input_kwargs=_python_arguments(arguments.flat_without_options, spelling),
             output_args=PythonOutArgument.from_outputs(outputs),
             tensor_options_args=_TENSOR_OPTIONS if _takes_tensor_options(f) else (),
             returns=f.func.returns,

@@ -270,8 +270,8 @@ def _plain(arguments: Arguments) -> Arguments:
 
 
 def _changed(arguments: Arguments, change: Callable[[Argument], Argument]) -> Arguments:
-    keyword = arguments.post_tensor_options_kwarg_only + arguments.out
-    return replace(arguments, post_tensor_options_kwarg_only=keyword, out=()).changed(change)
+    keyword = arguments.flat_kwarg_only + arguments.out
+    return replace(arguments, flat_kwarg_only=keyword, out=()).changed(change)
 
 
 _WORDS = ListType(BaseType(BaseTy.SymInt), None)
@@ -289,15 +289,7 @@ def with_words(f: NativeFunction) -> NativeFunction:
     """
     name = f.func.name
     arguments = Arguments(
-        pre_self_positional=(),
-        self_arg=None,
-        post_self_positional=tuple(
-            replace(a, type=_with_words(a.type), default=None) for a in f.func.arguments.flat_all
-        ),
-        pre_tensor_options_kwarg_only=(),
-        tensor_options=None,
-        post_tensor_options_kwarg_only=(),
-        out=(),
+        tuple(replace(a, type=_with_words(a.type), default=None) for a in f.func.arguments.flat_all)
     )
     base = BaseOperatorName(f"{RESERVED_PREFIX}scalar_{name.name}", False, False)
     func = FunctionSchema(

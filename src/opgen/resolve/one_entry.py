@@ -25,7 +25,6 @@ from opgen.model.function_schema import (
     FunctionSchema,
     Return,
     SchemaKind,
-    SelfArgument,
 )
 from opgen.model.native_function import NativeFunction, Variant, VariantSpans
 from opgen.model.registry import InvalidEntries, InvalidEntry
@@ -153,10 +152,10 @@ def _split(f: NativeFunction, tags: Collection[str]) -> Iterator[NativeFunction]
     ]
     yield replace(unstructured, dispatch=tuple(own))
     if f.func.name.to_inplace() in f.autogen:
-        assert f.func.arguments.self_arg is not None
         annotation = Annotation(("a",), True, ())
-        written = SelfArgument(replace(f.func.arguments.self_arg.argument, annotation=annotation))
-        arguments = replace(f.func.arguments.signature(), self_arg=written)
+        arguments = f.func.arguments.signature().changed(
+            lambda a: replace(a, annotation=annotation) if a.name == "self" else a
+        )
         returns = (Return(None, TENSOR, annotation),)
         schema = FunctionSchema(f.func.name.to_inplace(), arguments, returns, f.profile)
         yield _variant(unstructured, f, schema, f.variants, _tags(f, "inplace", tags))

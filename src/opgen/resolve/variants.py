@@ -23,7 +23,6 @@ from opgen.model.function_schema import (
     OperatorName,
     Return,
     SchemaKind,
-    SelfArgument,
 )
 from opgen.model.native_function import (
     DeviceCheckType,
@@ -263,9 +262,8 @@ def _out_of_inplace(func: FunctionSchema, name: OperatorName) -> FunctionSchema 
         return None
     own = arguments.self_arg.argument
     out = Argument("out", own.type, None, own.annotation)
-    plain = SelfArgument(replace(own, annotation=None))
-    arguments = replace(arguments, self_arg=plain, out=(out,))
-    return FunctionSchema(name, arguments, func.returns, func.profile)
+    plain = arguments.changed(lambda a: replace(a, annotation=None) if a is own else a)
+    return FunctionSchema(name, replace(plain, out=(out,)), func.returns, func.profile)
 
 
 def _free_letters(func: FunctionSchema) -> str:

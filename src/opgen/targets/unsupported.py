@@ -21,7 +21,7 @@ from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import AliasAnalysisKind, KernelSource, NativeFunction, Variant
 from opgen.model.registry import NativeFunctionsViewGroup, Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from opgen.resolve.functional_forms import views_first_argument
 from opgen.targets.base import (
     STABLE_GENERATOR,

@@ -56,9 +56,7 @@ def mutate(schema: FunctionSchema, random: Random) -> FunctionSchema:
     )
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         random.choice(_MUTATIONS)(draft, random)
-    built = Arguments(
-        tuple(draft.positional), None, (), tuple(draft.keyword), None, (), tuple(draft.out)
-    )
+    built = Arguments(tuple(draft.positional), tuple(draft.keyword), tuple(draft.out))
     return replace(schema, arguments=built, returns=tuple(draft.returns))
 
 

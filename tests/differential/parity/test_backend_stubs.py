@@ -23,7 +23,7 @@ from opgen.emit.kernels.headers import backend_members
 from opgen.emit.reports.dump import dump_rows
 from opgen.model.backend import ExternalBackend
 from opgen.model.registry import Registry
-from opgen.parse import parse_backend
+from opgen.parse.files.backend import parse_backend
 from opgen.resolve.backend import resolve_backend
 from opgen.targets import TARGETS
 

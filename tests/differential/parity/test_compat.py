@@ -20,7 +20,7 @@ from opgen.compat.breaks import STRICTER, Direction
 from opgen.compat.schema_rules import Versions, compare_operators, compare_schemas
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from support.entries import parse_native_functions
 from support.releases import write_files
 

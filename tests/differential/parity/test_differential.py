@@ -21,7 +21,7 @@ from opgen.diagnostics import Diagnostics, Source
 from opgen.emit.reports.dump import dump_rows
 from opgen.model.profile import TagSet
 from opgen.model.registry import Registry
-from opgen.parse import parse_tags
+from opgen.parse.files.native_functions import parse_tags
 from opgen.pipeline.checking import Stage, inspect
 from opgen.targets import TARGETS
 from support.inputs import text_inputs

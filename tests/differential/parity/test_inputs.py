@@ -16,7 +16,7 @@ from opgen.model.dispatch_key import (
     DispatchKey,
 )
 from opgen.model.registry import Registry
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from opgen.targets import TARGETS
 from support.inputs import registry_of
 

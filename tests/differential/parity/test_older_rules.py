@@ -13,7 +13,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics
 from opgen.model.profile import Tag, TagSet
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from opgen.pipeline.loading import load
 from support.inputs import text_inputs
 

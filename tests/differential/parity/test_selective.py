@@ -16,7 +16,7 @@ from loading import load_registry
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.selector import Selector, merge, select
-from opgen.parse import parse_selective
+from opgen.parse.files.selective import parse_selective
 
 _NAMES = (
     "aten::add",

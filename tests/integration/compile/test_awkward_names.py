@@ -13,7 +13,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.cpp_words import CPP_KEYWORDS, CPP_MACROS, is_macro
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from support.build import Compiler, compilers
 from support.entries import parse_native_functions
 from support.trees import generate, sources

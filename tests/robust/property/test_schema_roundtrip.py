@@ -12,13 +12,9 @@ from hypothesis import strategies as st
 from opgen.diagnostics import Diagnostics, Source
 from opgen.diagnostics.rendering import render_human, render_json
 from opgen.model.function_schema import FunctionSchema
-from opgen.parse import (
-    SchemaCache,
-    builtin_tags,
-    decode_source,
-    parse_function_schema,
-    parse_tags,
-)
+from opgen.parse.files.native_functions import builtin_tags, parse_tags
+from opgen.parse.schema.grammar import SchemaCache, parse_function_schema
+from opgen.parse.yaml.nodes import decode_source
 from support.entries import parse_native_functions
 
 TAGS = builtin_tags()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from opgen.targets import TARGETS
 from support.entries import parse_native_functions
 

@@ -14,7 +14,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.diagnostics.rendering import render_sarif
-from opgen.parse import decode_source
+from opgen.parse.yaml.nodes import decode_source
 from opgen.pipeline.loading import load
 from support.error_cases import schema_cases
 from support.inputs import aten_inputs

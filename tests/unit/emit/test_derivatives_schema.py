@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse import parse_derivatives
+from opgen.parse.files.derivatives import parse_derivatives
 from opgen.pipeline import queries
 
 ENTRY = "- name: f(Tensor self) -> Tensor\n"

@@ -13,7 +13,6 @@ import yaml
 from opgen.diagnostics import Diagnostics, Source
 from opgen.emit.reports.json_schema import build_json_schema
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS
-from opgen.parse import builtin_tags
 from opgen.parse.entries.keys import (
     CLASS,
     HEADER,
@@ -22,6 +21,7 @@ from opgen.parse.entries.keys import (
     describe_dispatch_key,
     described,
 )
+from opgen.parse.files.native_functions import builtin_tags
 from opgen.pipeline import queries
 from support.entries import parse_native_functions
 from support.pytorch import packaged_native_functions

@@ -16,7 +16,7 @@ from opgen.model.dispatch_key import (
 from opgen.model.native_function import NativeFunction, OneSpan, ViewSchemaKind
 from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from support.entries import parse_native_functions
 
 TENSOR = BaseType(BaseTy.Tensor)

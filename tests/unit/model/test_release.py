@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opgen.model.profile import Rule, holds
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 
 _2_0 = (
     *("core", "data_dependent_output", "dynamic_output_shape", "generated", "inplace_view"),

@@ -11,7 +11,7 @@ from opgen.model.function_schema import (
     argument_offsets,
     return_offsets,
 )
-from opgen.parse import parse_function_schema
+from opgen.parse.schema.grammar import parse_function_schema
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
@@ -92,7 +92,7 @@ def test_arguments_are_sorted_into_roles() -> None:
     arguments = schema(
         "foo.out(int a, Tensor self, int b, *, int c, Tensor(a!) out) -> Tensor(a!)"
     ).arguments
-    assert [a.name for a in arguments.pre_self_positional] == ["a"]
+    assert [a.name for a in arguments.flat_positional] == ["a", "self", "b"]
     assert arguments.self_arg is not None
     assert [a.name for a in arguments.post_self_positional] == ["b"]
     assert [a.name for a in arguments.flat_kwarg_only] == ["c"]
@@ -111,9 +111,8 @@ def test_tensor_options_are_gathered_only_if_complete_and_in_order() -> None:
         "device",
         "pin_memory",
     ]
-    assert [a.name for a in whole.pre_tensor_options_kwarg_only] == ["a"]
-    assert [a.name for a in whole.post_tensor_options_kwarg_only] == ["b"]
-    assert len(whole.kwarg_only) == 3
+    assert [a.name for a in whole.flat_without_options] == ["a", "b"]
+    assert len(list(whole.non_out)) == 4
     part = schema("foo(int n, *, ScalarType? dtype=None, Layout? layout=None) -> Tensor").arguments
     assert part.tensor_options is None
     positional = schema(f"foo(int n, {OPTIONS}) -> Tensor").arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse import builtin_tags, parse_entries
+from opgen.parse.files.native_functions import builtin_tags, parse_entries
 from support.pytorch import packaged_native_functions
 
 ENTRY = "- func: lib::f(Tensor self) -> Tensor\n"

@@ -15,7 +15,8 @@ from opgen.model.native_function import (
     Variant,
 )
 from opgen.model.profile import Tag, TagSet
-from opgen.parse import builtin_tags, decode_source, parse_tags
+from opgen.parse.files.native_functions import builtin_tags, parse_tags
+from opgen.parse.yaml.nodes import decode_source
 from support.entries import parse_native_functions
 
 OUT = "foo.out(Tensor self, int dim, int x, *, Tensor(a!) out) -> Tensor(a!)"

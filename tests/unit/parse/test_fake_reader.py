@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse import builtin_tags, parse_entries
 from opgen.parse.entries.keys import find_fake_problem
+from opgen.parse.files.native_functions import builtin_tags, parse_entries
 
 GOOD = (
     "x.new_empty([new_size()], dtype=torch.int64)",

@@ -11,7 +11,8 @@ import re
 import pytest
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse import builtin_tags, parse_backend, parse_entries
+from opgen.parse.files.backend import parse_backend
+from opgen.parse.files.native_functions import builtin_tags, parse_entries
 from support.error_cases import Case, error_case, error_cases
 
 CASES = [case for case in error_cases() if case.code == "E0113"]

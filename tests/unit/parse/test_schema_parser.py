@@ -7,7 +7,7 @@ import pytest
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.model.function_schema import Annotation, FunctionSchema
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType
-from opgen.parse import SchemaCache, parse_function_schema
+from opgen.parse.schema.grammar import SchemaCache, parse_function_schema
 
 ACCEPTED = [
     "foo() -> ()",

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.diagnostics.rendering import render_human
-from opgen.parse import builtin_tags, decode_source
+from opgen.parse.files.native_functions import builtin_tags
+from opgen.parse.yaml.nodes import decode_source
 from support.entries import parse_native_functions
 
 # The key, its value, the bad word in it, and the expected code.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from opgen.python.check import check_python, is_bound
 from opgen.python.signatures import Spellings
 from opgen.targets import TARGETS

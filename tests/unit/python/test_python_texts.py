@@ -6,7 +6,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
-from opgen.parse import builtin_tags
+from opgen.parse.files.native_functions import builtin_tags
 from opgen.python.python_types import NoPythonSignature, parser_type, stub_return_type, stub_type
 from opgen.python.signatures import PythonSignature, Spellings
 from opgen.targets import TARGETS

@@ -7,7 +7,7 @@ from resolving import key
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.backend import ExternalBackend
 from opgen.model.registry import Registry
-from opgen.parse import parse_backend
+from opgen.parse.files.backend import parse_backend
 from opgen.resolve.backend import backend_registrations, resolve_backend
 from opgen.resolve.dispatch_tables import RegistrationKind
 from support.inputs import registry_of

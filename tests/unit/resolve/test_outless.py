@@ -6,7 +6,7 @@ import pytest
 from resolving import function, key
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse import builtin_tags, parse_entries
+from opgen.parse.files.native_functions import builtin_tags, parse_entries
 from opgen.resolve.computed_table import computed_table, serving_alias
 from opgen.resolve.dispatch_tables import registrations_by_key
 from support.inputs import registry_of

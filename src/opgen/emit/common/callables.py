@@ -276,8 +276,7 @@ def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -
 
 
 def _self_position(f: NativeFunction) -> int:
-    assert f.func.arguments.self_arg is not None
-    return len(f.func.arguments.pre_self_positional)
+    return [a.name for a in f.func.arguments.flat_positional].index("self")
 
 
 _RULES = (DispatchKey.FuncTorchBatched, DispatchKey.FuncTorchBatchedDecomposition)

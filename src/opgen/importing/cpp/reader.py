@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from heapq import merge
+from operator import itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,7 +42,7 @@ from opgen.importing.cpp.macros import (
     is_library_macro,
     split_arguments,
 )
-from opgen.importing.cpp.text import CppText, Includes, read_cpp
+from opgen.importing.cpp.text import CppText, Directive, Includes, Scope, read_cpp
 from opgen.model.cpp_words import is_module_name
 from opgen.model.native_function import AliasAnalysisKind
 
@@ -180,10 +182,7 @@ class CppReader:
             self._body(block, 0)
             self._fake_module = None
         for use in self._macro_uses(text, 0, len(text.masked)):
-            known = len(self.reading.registrations)
-            self._expand(text, use, None, 0)
-            made = self.reading.registrations[known:]
-            self._add_statement(Statement(text, use.start, use.end, [(None, made)]))
+            self._read_macro(text, use, None, 0)
         self._older(text)
         self._hidden(text)
 
@@ -335,50 +334,54 @@ class CppReader:
     # Contents of a block
 
     def _body(self, block: Block, depth: int) -> None:
-        text, first = block.text, len(self.reading.registrations)
-        self._read.setdefault(text, []).append((block.start, block.end))
-        for use, calls, end in self._chains(block):
+        """Read the uses of the library's variable, macros and included files, in their order."""
+        text, start, end = block.text, block.start, block.end
+        self._read.setdefault(text, []).append((start, end))
+        uses = (
+            (use.start(), partial(self._read_use, block, depth, use, calls, stop))
+            for use, calls, stop in self._chains(block)
+        )
+        macros = (
+            (use.start, partial(self._read_macro, text, use, block, depth))
+            for use in self._macro_uses(text, start, end)
+        )
+        included = (
+            (directive.start, partial(self._read_included, block, depth, directive))
+            for directive in text.directives
+            if directive.word == "include" and start <= directive.start < end
+        )
+        for place, read in merge(uses, macros, included, key=itemgetter(0)):
             if self._calls_left <= 0:
                 message = f"more than {_MOST_CALLS} registrations are not read"
-                span = text.span(use.start(), use.start() + 1)
-                self.reading.problems.warn("W1175", message, span)
+                self.reading.problems.warn("W1175", message, text.span(place, place + 1))
                 return
-            self._calls_left -= max(1, len(calls))
-            if not calls:
-                self._other_use(block, use.start(), use.end(), depth)
-            self._add_statement(Statement(text, use.start(), end, self._chain(block, calls)))
-        for start, stop, insert in self._pieces(block, depth):
-            registrations = self.reading.registrations
-            known = len(registrations)
-            insert()
-            made = registrations[known:]
-            del registrations[known:]
-            if stop is not None:
-                self._add_statement(Statement(text, start, stop, [(None, made)]))
-            # They come before what follows them in this block.
-            later = (n for n in range(first, known) if start < _start_in(registrations[n], text))
-            at = next(later, known)
-            registrations[at:at] = made
+            read()
         if depth == 0:
             self._unknown_macros(block)
 
-    def _pieces(
-        self, block: Block, depth: int
-    ) -> Iterator[tuple[int, int | None, Callable[[], object]]]:
-        """Yield where macros start and end in a block, and where files are included; and functions that read them."""
-        text = block.text
-        for use in self._macro_uses(text, block.start, block.end):
-            yield use.start, use.end, partial(self._expand, text, use, block, depth)
-        for directive in text.directives:
-            if directive.word == "include" and block.start <= directive.start < block.end:
-                named = self._includes.named(text, directive)
-                if not named and not text.is_dead(directive.start):
-                    message = "a library's block includes a file that is not given"
-                    span = text.span(directive.start, directive.end)
-                    self.reading.problems.warn("W1160", message, span, hint="also pass that file")
-                for included in named:
-                    inside = replace(block, text=included, start=0, end=len(included.masked))
-                    yield directive.start, None, partial(self._body, inside, depth + 1)
+    def _read_use(
+        self, block: Block, depth: int, use: re.Match[str], calls: tuple[Call, ...], end: int
+    ) -> None:
+        self._calls_left -= max(1, len(calls))
+        if not calls:
+            self._other_use(block, use.start(), use.end(), depth)
+        registered = self._chain(block, calls)
+        self._add_statement(Statement(block.text, use.start(), end, registered))
+
+    def _read_macro(self, text: CppText, use: _Use, block: Block | None, depth: int) -> None:
+        known = len(self.reading.registrations)
+        self._expand(text, use, block, depth)
+        made = self.reading.registrations[known:]
+        self._add_statement(Statement(text, use.start, use.end, [(None, made)]))
+
+    def _read_included(self, block: Block, depth: int, directive: Directive) -> None:
+        named = self._includes.named(block.text, directive)
+        if not named and not block.text.is_dead(directive.start):
+            message = "a library's block includes a file that is not given"
+            span = block.text.span(directive.start, directive.end)
+            self.reading.problems.warn("W1160", message, span, hint="also pass that file")
+        for included in named:
+            self._body(replace(block, text=included, start=0, end=len(included.masked)), depth + 1)
 
     # Macros around registrations
 
@@ -634,20 +637,20 @@ class CppReader:
     def _unread(self, text: CppText) -> None:
         """Report blocks of macros that are not known to open a library, and that register something."""
         read = self._read.get(text, [])
-        done = 0
+        reported: Scope | None = None
         for call in _REGISTRATION.finditer(text.masked):
             scope = text.scope(call.start())
             chain = () if scope is None else scope.chain()
             outer = next((one for one in chain if one.kind == "other"), None)
             is_read = any(start <= call.start() < end for start, end in read)
-            if outer is None or is_read or outer.start < done or text.is_dead(call.start()):
+            if outer is None or is_read or outer is reported or text.is_dead(call.start()):
                 continue
             head = _BEGINS.search(text.masked, max(0, outer.start - _MOST_HEAD), outer.start)
             if head is None or head[2] != call[1] or _NOT_PYTORCHS.search(head[1]):
                 continue
             if head[1] in self._opening or is_library_macro(head[1]):
                 continue
-            done = outer.end
+            reported = outer
             message = f"the block after '{head[1]}' registers, and is not read"
             hint = "open it with a macro of PyTorch"
             self.reading.problems.warn("W1160", message, text.span(*head.span(1)), hint=hint)
@@ -739,11 +742,6 @@ def _body(text: CppText, opening: int) -> tuple[int, int, int] | None:
     brace = None if closing is None else _next_brace(text, closing + 1)
     end = None if brace is None else text.find_closing(brace)
     return None if closing is None or brace is None or end is None else (closing, brace + 1, end)
-
-
-def _start_in(registration: Registration, text: CppText) -> int:
-    """Return where a registration is in `text`; -1 if it is elsewhere."""
-    return registration.span.start if registration.span.source is text.source else -1
 
 
 def _next_brace(text: CppText, offset: int) -> int | None:

@@ -71,10 +71,9 @@ FIRST: Choice = {}
 
 
 class Scope(Struct, eq=False):
-    """The part between two braces. `kind` is namespace, class, linkage or other."""
+    """What begins with the brace at `start`. `kind` is namespace, class, linkage or other."""
 
     start: int
-    end: int
     kind: str
     name: str
     parent: Scope | None
@@ -420,7 +419,7 @@ class _OpenIf(Struct):
     """An `#if` before its `#endif`. `parent` is the branch around it, `has_else` whether an `#else` was read.
 
     `failed` are the negated conditions of the branches so far. An include guard counts as if it had an `#else`. `before` is
-    the innermost bracket before it, and `ends` those at the end of each branch so far.
+    the innermost bracket before it.
     """
 
     group: Group
@@ -428,7 +427,6 @@ class _OpenIf(Struct):
     has_else: bool
     before: _OpenBracket | None
     failed: list[str] = field(default_factory=list)
-    ends: list[_OpenBracket | None] = field(default_factory=list)
 
     def condition(self, last: str) -> str:
         """Return the condition that the branches so far are not compiled, and that `last`, if not empty, holds."""
@@ -508,8 +506,6 @@ class _Structure(Struct):
     innermost: list[tuple[int, Branch | None]] = field(default_factory=lambda: [(0, None)])
     current: _OpenBracket | None = None
     open: list[_OpenIf] = field(default_factory=list)
-    # Scopes of earlier branches that end together with a scope of the last branch.
-    twins: dict[int, list[Scope]] = field(default_factory=dict)
 
     def scope_table(self) -> Table[Scope | None]:
         return tuple(at for at, _ in self.scopes), tuple(one for _, one in self.scopes)
@@ -545,7 +541,6 @@ class _Structure(Struct):
         condition = "" if directive.word == "else" else _condition(directive)
         self._add(open_if, directive, open_if.condition(condition))
         open_if.add(condition)
-        open_if.ends.append(self.current)
         self._enter(directive.end, open_if.before)
 
     def _end_if(self, directive: Directive) -> None:
@@ -553,9 +548,7 @@ class _Structure(Struct):
         open_if.group.branches[-1].end = directive.start
         open_if.group.otherwise = "" if open_if.has_else else open_if.condition("")
         self.innermost.append((directive.end, open_if.parent))
-        for end in open_if.ends:
-            self._pair(end, self.current)
-        if not open_if.ends and self._is_open_without(open_if.before):
+        if len(open_if.group.branches) == 1 and self._is_open_without(open_if.before):
             self._enter(directive.end, open_if.before)
 
     def _add(self, open_if: _OpenIf, directive: Directive, condition: str) -> None:
@@ -573,7 +566,7 @@ class _Structure(Struct):
             elif bracket == "{":
                 kind, name = _kind_and_name(self.masked, max(start, offset - _HEAD), offset)
                 around = None if self.current is None else self.current.scope
-                inside = Scope(offset, len(self.masked), kind, name, around)
+                inside = Scope(offset, kind, name, around)
                 depth = len(self.open)
                 self._enter(offset + 1, _OpenBracket("{", offset, self.current, inside, depth))
             else:
@@ -595,12 +588,6 @@ class _Structure(Struct):
             return
         self.closings.setdefault(candidate.offset, offset)
         if bracket == "{":
-            assert candidate.scope is not None
-            pending = [candidate.scope]
-            while pending:
-                ended = pending.pop()
-                ended.end = offset
-                pending += self.twins.pop(id(ended), ())
             self._enter(offset, candidate.around)
         else:
             self.current = candidate.around
@@ -613,15 +600,6 @@ class _Structure(Struct):
                 return True
             before = before.around
         return False
-
-    def _pair(self, earlier: _OpenBracket | None, last: _OpenBracket | None) -> None:
-        """Pair the scopes that are open at the ends of two branches: the brace that closes one closes both."""
-        a, b = (None if bracket is None else bracket.scope for bracket in (earlier, last))
-        for _ in range(_MOST_UNCLOSED):
-            if a is None or b is None or a is b:
-                return
-            self.twins.setdefault(id(b), []).append(a)
-            a, b = a.parent, b.parent
 
     def _enter(self, offset: int, bracket: _OpenBracket | None) -> None:
         self.current = bracket

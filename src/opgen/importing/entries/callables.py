@@ -64,18 +64,8 @@ class Inference(Struct, frozen=True):
         if kernel.signature is not None:
             return self._infer(alone, kernel.signature, self.functions.names_of(text))
         assert kernel.name is not None
-        functions = self.functions.find(kernel.name, text, kernel.span.start)
-        if not functions:
-            self._report(alone, f"no given source declares '{kernel.name}'")
-            return None
-        return self._infer_from_functions(alone, kernel, functions)
-
-    def _infer_from_functions(
-        self, alone: Definition, kernel: Kernel, functions: tuple[CppFunction, ...]
-    ) -> str | None:
-        assert kernel.name is not None
         schemas: dict[str, CppFunction] = {}
-        for function in functions:
+        for function in self.functions.find(kernel.name, text, kernel.span.start):
             if bool(kernel.name.template) != bool(function.template) and not function.instance:
                 continue
             if function.instance and function.instance != "".join(kernel.name.template.split()):

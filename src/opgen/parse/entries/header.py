@@ -45,11 +45,15 @@ class FileHeader(Struct, frozen=True):
 
 
 class SchemaFile(Struct, frozen=True):
-    """A file as YAML: its list of items, its header and its entries."""
+    """A file as YAML: its list of items, None if it cannot be read, its header and its entries.
+
+    `error_offsets` are those of errors in its YAML.
+    """
 
     root: SequenceNode | None = None
     header: FileHeader = field(default_factory=FileHeader)
     entries: tuple[Node, ...] = ()
+    error_offsets: tuple[int, ...] = ()
 
 
 def split_header(
@@ -148,10 +152,7 @@ def _quoted(header: str) -> str:
 
 
 def _classes(reader: ValueReader) -> Iterator[tuple[str, CppClass]]:
-    node = reader.mapping("classes")
-    if node is None:
-        return
-    for key, value in node.pairs:
+    for key, value in reader.pairs("classes"):
         if not _CLASS.fullmatch(key.value):
             message = f"'{shorten(key.value)}' is not the name of a TorchScript class"
             hint = "write its namespace and its name, as in 'custom.Bar'"

@@ -105,9 +105,8 @@ def _domain(value: Node, diagnostics: Diagnostics) -> Domain | None:
 
 
 def _texts(reader: ValueReader, key: str) -> dict[str, str]:
-    node = reader.mapping(key)
     found = {}
-    for name, value in () if node is None else node.pairs:
+    for name, value in reader.pairs(key):
         text = reader.scalar(value, f"'{key}' maps names to reasons", None)
         if text is not None:
             found[name.value] = text.text
@@ -115,9 +114,8 @@ def _texts(reader: ValueReader, key: str) -> dict[str, str]:
 
 
 def _shapes(reader: ValueReader) -> dict[str, tuple[int | str, ...]]:
-    node = reader.mapping("shapes")
     found: dict[str, tuple[int | str, ...]] = {}
-    for name, value in () if node is None else node.pairs:
+    for name, value in reader.pairs("shapes"):
         rule = "a shape is a list of numbers and letters"
         sizes = tuple(map(_size, reader.list_of(value, rule, rule, None)))
         if problem := shape_problem(sizes):
@@ -135,9 +133,8 @@ def _size(item: WrittenName) -> int | str:
 
 
 def _values(reader: ValueReader) -> dict[str, Values]:
-    node = reader.mapping("values")
     found: dict[str, Values] = {}
-    for name, value in () if node is None else node.pairs:
+    for name, value in reader.pairs("values"):
         if not isinstance(value, MappingNode):
             reader.report_type(value, "the values of an argument are a mapping")
             continue

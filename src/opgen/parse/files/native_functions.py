@@ -39,11 +39,12 @@ _EXPLICIT = (
 
 
 def _parse_entry(
-    node: Node, context: EntryContext, above: Node | None = None
+    node: Node, context: EntryContext, error_offsets: Iterable[int], above: Node | None
 ) -> NativeFunction | InvalidEntry | None:
     """Parse the operator that `node` describes. `above` is the item above it.
 
-    If it has errors, which are reported, return the parts that could be read; None if not even its name could.
+    If it has errors, which are reported, or one of the `error_offsets` of the file's YAML is in it, return the parts that
+    could be read; None if not even its name could.
     """
     diagnostics = context.diagnostics
     before = len(diagnostics)
@@ -58,7 +59,9 @@ def _parse_entry(
         return _invalid_entry(draft)
     f = draft.function(draft.func)
     check_entry(draft, f)
-    return _invalid_entry(draft) if len(diagnostics) > before else _completed(f, draft, above)
+    is_invalid = any(node.start <= offset < node.end for offset in error_offsets)
+    is_invalid |= len(diagnostics) > before
+    return _invalid_entry(draft) if is_invalid else _completed(f, draft, above)
 
 
 def _invalid_entry(draft: Draft) -> InvalidEntry | None:
@@ -225,7 +228,7 @@ def parse_entries(
         diagnostics.error("E0303", message, None, hint=hint)
         namespace = None
     read = [_read_file(source, context) for source in sources]
-    namespaces = _default_namespaces([file.schema_file for file in read], namespace, context)
+    namespaces = _default_namespaces(read, namespace, context)
     files = [_parse_file(file, context, own) for file, own in zip(read, namespaces)]
     parsed = [entry for entries in sorted(files, key=_first_operator) for entry in entries]
     return Parsed(
@@ -240,34 +243,27 @@ def _first_operator(entries: Iterable[NativeFunction | InvalidEntry | None]) -> 
     return min((e.full_name for e in entries if isinstance(e, NativeFunction)), default="")
 
 
-class _ReadFile(Struct, frozen=True):
-    """A file of entries as YAML. `error_offsets` are those of errors in its YAML; None if it cannot be read."""
-
-    schema_file: SchemaFile
-    error_offsets: list[int] | None
-
-
-def _read_file(source: Source, context: EntryContext) -> _ReadFile:
+def _read_file(source: Source, context: EntryContext) -> SchemaFile:
     diagnostics = context.diagnostics
     before = len(diagnostics)
     root = compose(source, diagnostics, strict_torchgen=context.strict_torchgen)
     if root is None and len(diagnostics) > before:
-        return _ReadFile(SchemaFile(), None)
+        return SchemaFile()
     if not isinstance(root, SequenceNode):
         if report_other_kind(source, diagnostics):
-            return _ReadFile(SchemaFile(), None)
+            return SchemaFile()
         message = "a schema file is a list of entries"
         span = source.start if root is None else root.span
         hint = "write '[]' if there are none" if root is None else "each begins with '- func:'"
         diagnostics.error("E0104", message, span, hint=hint)
-        return _ReadFile(SchemaFile(), None)
+        return SchemaFile()
     # Errors inside entries: a key that is written twice, an alias without an anchor.
     spans = diagnostics.error_spans() if len(diagnostics) > before else ()
-    error_offsets = [span.start for span in spans if span.source is source]
+    offsets = tuple(span.start for span in spans if span.source is source)
     if _has_formulas(root) and report_derivatives(root.span, diagnostics):
-        return _ReadFile(SchemaFile(), None)
-    schema_file = split_header(root, diagnostics, strict_torchgen=context.strict_torchgen)
-    return _ReadFile(schema_file, error_offsets)
+        return SchemaFile()
+    file = split_header(root, diagnostics, strict_torchgen=context.strict_torchgen)
+    return replace(file, error_offsets=offsets)
 
 
 def _has_formulas(root: SequenceNode) -> bool:
@@ -280,37 +276,25 @@ def _has_formulas(root: SequenceNode) -> bool:
 
 
 def _parse_file(
-    file: _ReadFile, context: EntryContext, namespace: str | None
+    file: SchemaFile, context: EntryContext, namespace: str | None
 ) -> list[NativeFunction | InvalidEntry | None]:
     """Parse the entries. None stands for an entry whose name is unknown, and for a file that cannot be read."""
-    root, error_offsets = file.schema_file.root, file.error_offsets
-    if root is None or error_offsets is None or namespace is None:
+    if file.root is None or namespace is None:
         return [None]
-    own_context = replace(context, header=file.schema_file.header, namespace=namespace)
+    own_context = replace(context, header=file.header, namespace=namespace)
     diagnostics = context.diagnostics
-    errors_before = diagnostics.error_count - len(error_offsets)
+    errors_before = diagnostics.error_count - len(file.error_offsets)
     entries = []
     may_be_of_other_kind = True
     above: Node | None = None
-    for node in file.schema_file.entries:
-        entries.append(_parse_one(node, own_context, error_offsets, above))
+    for node in file.entries:
+        entries.append(_parse_entry(node, own_context, file.error_offsets, above))
         above = node
         if may_be_of_other_kind and diagnostics.error_count > errors_before:
-            if report_other_kind(root.source, diagnostics):
+            if report_other_kind(file.root.source, diagnostics):
                 return [None]
             may_be_of_other_kind = False
     return entries
-
-
-def _parse_one(
-    node: Node, context: EntryContext, error_offsets: list[int], above: Node | None
-) -> NativeFunction | InvalidEntry | None:
-    entry = _parse_entry(node, context, above)
-    has_error = any(node.start <= offset < node.end for offset in error_offsets)
-    if isinstance(entry, NativeFunction) and has_error:
-        name = entry.func.name
-        return InvalidEntry(entry.span, name.name.base, name, entry.func, entry.scope)
-    return entry
 
 
 @until_too_many(lambda: TagSet(()))

@@ -42,9 +42,7 @@ def parse_selective(source: Source, diagnostics: Diagnostics) -> Selector:
 
 def _read(reader: ValueReader) -> Selector:
     reader.check_keys(_KEYS, "E0842")
-    operators = reader.mapping("operators")
-    pairs = () if operators is None else operators.pairs
-    operators_or_none = [_read_operator(key, value, reader) for key, value in pairs]
+    operators_or_none = [_read_operator(*pair, reader) for pair in reader.pairs("operators")]
     # These have no effect.
     _lists(reader, "et_kernel_metadata")
     for key in ("custom_classes", "build_features", "debug_info"):
@@ -87,9 +85,8 @@ def _read_kernel_metadata(reader: ValueReader) -> dict[str, tuple[str, ...]]:
 
 def _lists(reader: ValueReader, key: str) -> list[tuple[str, tuple[WrittenName, ...]]]:
     """Return the pairs of a mapping from names to lists of scalars."""
-    node = reader.mapping(key)
     rule = f"the value of a name in '{key}' is"
     return [
         (name.value, reader.list_of(value, f"{rule} a list", f"{rule} a list of strings", None))
-        for name, value in (() if node is None else node.pairs)
+        for name, value in reader.pairs(key)
     ]

@@ -27,8 +27,6 @@ from opgen.model.function_schema import (
     FunctionSchema,
     Return,
     SchemaKind,
-    SelfArgument,
-    TensorOptionsArguments,
     argument_offsets,
     may_alias,
     return_offsets,
@@ -52,18 +50,9 @@ def arguments_in_roles(
     has_options: bool = True,
 ) -> Arguments:
     """Assign a role to each argument; the last `outs` keyword arguments are out arguments."""
-    values = tuple(positional)
-    plain, out = keyword[: len(keyword) - outs], keyword[len(keyword) - outs :]
-    before, options, after = _split_options(plain) if has_options else (tuple(plain), None, ())
-    self_at = next((i for i, a in enumerate(values) if a.name == "self"), None)
+    plain, out = tuple(keyword[: len(keyword) - outs]), tuple(keyword[len(keyword) - outs :])
     return Arguments(
-        pre_self_positional=values[:self_at] if self_at is not None else (),
-        self_arg=None if self_at is None else SelfArgument(values[self_at]),
-        post_self_positional=values[self_at + 1 :] if self_at is not None else values,
-        pre_tensor_options_kwarg_only=before,
-        tensor_options=options,
-        post_tensor_options_kwarg_only=after,
-        out=tuple(out),
+        tuple(positional), plain, out, has_options=has_options and bool(_option_starts(plain))
     )
 
 
@@ -77,18 +66,6 @@ def _option_starts(keyword: Sequence[Argument]) -> list[int]:
             for a, (name, ty) in zip(keyword[i : i + 4], _OPTION_TYPES)
         )
     ]
-
-
-def _split_options(
-    keyword: Sequence[Argument],
-) -> tuple[tuple[Argument, ...], TensorOptionsArguments | None, tuple[Argument, ...]]:
-    """Split keyword arguments: those before the tensor options, the options, and those after them."""
-    starts = _option_starts(keyword)
-    if not starts:
-        return tuple(keyword), None, ()
-    first = starts[0]
-    options = TensorOptionsArguments(*keyword[first : first + 4])
-    return tuple(keyword[:first]), options, tuple(keyword[first + 4 :])
 
 
 Rule = Callable[[FunctionSchema, SchemaText], None]

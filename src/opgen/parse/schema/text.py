@@ -22,6 +22,8 @@ from opgen.model.function_schema import AUGMENTED_ASSIGNMENT_NAMES, BaseOperator
 from opgen.model.profile import Profile
 from opgen.model.types import BaseTy
 
+# The code for missing or superfluous white space in a schema.
+SPACING = "E0302"
 # Maps a range of the schema's text to a span of its source.
 Locate = Callable[[int, int], Span]
 

@@ -76,6 +76,11 @@ class ValueReader(Struct, frozen=True):
         self.report_type(value, f"'{key}' takes a mapping")
         return None
 
+    def pairs(self, key: str) -> tuple[tuple[ScalarNode, Node], ...]:
+        """Return the pairs of a mapping; none if it is missing."""
+        node = self.mapping(key)
+        return () if node is None else node.pairs
+
     def list_of(
         self, value: Node, list_rule: str, item_rule: str, kind: str | None
     ) -> tuple[WrittenName, ...]:

@@ -21,7 +21,7 @@ from opgen.gradtest.calls import by_position
 from opgen.model.cpp_words import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
-from opgen.parse import parse_function_schema
+from opgen.parse.schema.grammar import parse_function_schema
 from opgen.verify.backends.base import BaseBackend, Described, Setting
 from opgen.verify.calls.specs import (
     DTYPES,
