@@ -12,13 +12,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
-from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.loading import load as load_registry
 from opgen.verify import domains
 from opgen.verify.reports import render_findings, render_terminal
+from opgen.verify.runner.loading import read_schemas
 from opgen.verify.runner.messages import FAILED, PASSED, OperatorReport, Request
 from opgen.verify.runner.session import Verification, VerificationError, counts, verify_request
 
@@ -78,17 +76,8 @@ def verify(
     loads = (load,) if isinstance(load, str) else load
     schemas = [Path(f) for f in ([yaml] if isinstance(yaml, str | Path) else yaml)]
     files = [Path(f) for f in domain_files] or domains.beside(schemas)
-    diagnostics = Diagnostics()
-    parsed = domains.parse_all(files, diagnostics)
-    if schemas:
-        inputs = Inputs(yaml=tuple(schemas), target=target)
-        registry = load_registry(inputs, diagnostics)
-        if registry is not None:
-            # The formulas beside them are read, too.
-            derive_gradients(registry, inputs, Signatures(), diagnostics)
-    elif target == "runtime":
+    if target == "runtime" and not schemas:
         raise VerificationError("a library of target runtime is verified with its schema files")
-    _stop_if_errors(diagnostics)
     request = Request(
         target=target,
         framework=framework,
@@ -102,10 +91,14 @@ def verify(
         mode=mode,
         seed=seed,
     )
+    diagnostics = Diagnostics()
+    parsed = domains.parse_all(files, diagnostics)
+    read_schemas(Inputs(yaml=tuple(schemas), target=target), diagnostics)
 
     def check(names: Mapping[str, Sequence[str]]) -> None:
         domains.check_names(parsed, names, diagnostics)
-        _stop_if_errors(diagnostics)
+        if diagnostics.has_errors:
+            raise OpgenError(diagnostics)
 
     count = jobs or os.cpu_count() or 1
     return Report(verify_request(request, count, progress, check=check))
@@ -127,8 +120,3 @@ def replay(request: Request, call: Mapping[str, Any], number: int = 0) -> int:
             if verdict.status != FAILED:
                 print(f"{verdict.property}: {verdict.status} {verdict.reason}".rstrip())
     return int(FAILED in counts(found.operators))
-
-
-def _stop_if_errors(diagnostics: Diagnostics) -> None:
-    if diagnostics.has_errors:
-        raise OpgenError(diagnostics)

@@ -28,10 +28,10 @@ from opgen.verify.subjects import CALLS, EXPANDED, LARGE, STRIDED, Need, Subject
 
 
 class Run(Struct, frozen=True):
-    """One call of a program that shows a finding: of another operator, if there is a `spelling`, and with so many threads."""
+    """One call of a program that shows a finding: how the operator is called, and with how many threads, if that matters."""
 
     label: str
-    call: Call
+    call: Mapping[str, Any]
     spelling: str = ""
     threads: int = 0
 
@@ -203,7 +203,13 @@ PATTERNS = (0xA5, 0x3C)
 
 
 class Outcome(Struct):
-    """What happened in one call: `error`, or `returned`, with the arguments as they were `given`."""
+    """What happened in one call, of an operator with this spelling: `error`, or `returned`.
+
+    The arguments are as they were `given`.
+    """
+
+    call: Mapping[str, Any] = {}
+    spelling: str = ""
 
     error: Exception | None = None
     returned: Any = None
@@ -289,7 +295,7 @@ class Caller(Struct):
 
         `prepare` may change the arguments before the call.
         """
-        outcome = Outcome()
+        outcome = Outcome(call, subject.spelling)
         self.memory.release_all()
         self.remember(call)
         if self.is_cautious and how == "fresh":
@@ -437,50 +443,76 @@ class Case(Struct):
         """Call the operator."""
         return self.caller.run(self.subject, self.call if call is None else call, how, **options)
 
-    def tensors(self) -> list[tuple[Place, TensorSpec]]:
-        """Return the tensors of the call with their places."""
-        return [(place, at(self.call, place)) for place in places(self.call)]
+    def tensors(self) -> dict[Place, TensorSpec]:
+        """Return the tensors of the call by their places."""
+        return {place: at(self.call, place) for place in places(self.call)}
 
-    def read_only(self) -> list[tuple[Place, TensorSpec]]:
+    def inputs(self) -> dict[Place, TensorSpec]:
+        """Return all tensors but out arguments."""
+        return {p: spec for p, spec in self.tensors().items() if p[0] not in self.subject.outs}
+
+    def outs(self) -> dict[Place, TensorSpec]:
+        """Return the out arguments."""
+        return {p: spec for p, spec in self.tensors().items() if p[0] in self.subject.outs}
+
+    def read_only(self) -> dict[Place, TensorSpec]:
         """Return the tensors that the schema does not mark as written."""
-        return [(p, spec) for p, spec in self.tensors() if p[0] not in self.subject.written]
+        return {p: spec for p, spec in self.tensors().items() if p[0] not in self.subject.written}
 
-    def written(self) -> list[tuple[Place, TensorSpec]]:
+    def written(self) -> dict[Place, TensorSpec]:
         """Return the tensors that the schema marks as written."""
-        return [(p, spec) for p, spec in self.tensors() if p[0] in self.subject.written]
+        return {p: spec for p, spec in self.tensors().items() if p[0] in self.subject.written}
+
+    def need(self, holds: object, why: str) -> None:
+        """Raise NotTested if the call does not have what a test needs."""
+        if not holds:
+            raise NotTested(why)
+
+    def need_to_apply(self, holds: object, why: str) -> None:
+        """Raise NotApplicable if the property is not about the call."""
+        if not holds:
+            raise NotApplicable(why)
 
     def need_accepted(self, *outcomes: Outcome, what: str = "the call") -> None:
         """Raise NotTested if the operator has refused one of the calls."""
-        if any(outcome.error is not None for outcome in outcomes):
-            raise NotTested(f"it refuses {what}")
+        self.need(all(outcome.error is None for outcome in outcomes), f"it refuses {what}")
 
     def compare(
-        self, how: str, call: Call, other: str, plain: Call, way: str = "fresh"
+        self, text: str, found: Outcome, expected: Outcome, of: str = "everything", **options: Any
     ) -> Iterator[Finding]:
-        """Yield a finding if a call does something else than a plain one, unless the operator refuses one of them."""
-        found = self.run(call, way)
-        expected = self.base if plain is self.call else self.run(plain)
+        """Yield a finding if two calls do not do the same, unless the operator refuses one of them.
+
+        `of` is which results count: "everything", "results" or "written".
+        """
         if found.error is None and expected.error is None:
-            runs = Run(how, call), Run(other, plain)
-            yield from self.unlike(f"{how}: ", found.everything, expected.everything, *runs)
+            one, other = getattr(found, of), getattr(expected, of)
+            yield from self.unlike(text, one, other, found, expected, **options)
 
     def unlike(
         self,
         text: str,
         found: Sequence[Result],
         expected: Sequence[Result],
-        *runs: Run | Call,
+        *calls: Outcome | Call | Run,
         **options: Any,
     ) -> Iterator[Finding]:
         """Yield a finding, with a text before how they differ, if results are not as expected."""
         self.is_tried = True
         wrong = differ(found, expected, **options)
         if wrong:
-            yield self.finding(f"{text}{wrong}", *runs)
+            yield self.finding(f"{text}{wrong}", *calls, label=text.strip(" :,") or "the call")
 
-    def finding(self, message: str, *runs: Run | Call) -> Finding:
-        shown = tuple(run if isinstance(run, Run) else Run("call", run) for run in runs)
-        return Finding(message, shown or (Run("the call", self.call),))
+    def finding(
+        self, message: str, *calls: Outcome | Call | Run, label: str = "the call"
+    ) -> Finding:
+        """Return a finding with the calls that show it; of two, the second one does what is expected."""
+        runs: list[Run] = []
+        for one in calls or (self.call,):
+            what = "what is expected" if runs else label
+            if isinstance(one, Outcome):
+                one = Run(what, one.call, one.spelling)
+            runs.append(one if isinstance(one, Run) else Run(what, one))
+        return Finding(message, tuple(runs))
 
 
 def place_text(place: Place) -> str:

@@ -129,6 +129,11 @@ class Subject(Struct):
         return self.domain.unspecified or _EMPTY in self.base
 
     @property
+    def has_checked_elements(self) -> bool:
+        """Whether the elements of results mean something. Those of random operators depend on the order of elements."""
+        return not (self.is_unspecified or self.is_random or self.has_generator)
+
+    @property
     def returns_tensors(self) -> bool:
         return any(r.type.is_base_ty_like(BaseTy.Tensor) for r in self.schema.returns)
 
@@ -171,6 +176,7 @@ def _inputs(subject: Subject, *, options: bool = True) -> list[tuple[str, str]]:
 # Whether an operator is so, and why a property does not apply to it if not.
 Need: TypeAlias = tuple[Callable[[Subject], bool], str]
 SPECIFIED: Need = (lambda s: not s.is_unspecified, "its elements are not specified")
+HAS_CHECKED_ELEMENTS: Need = (lambda s: s.has_checked_elements, SPECIFIED[1])
 TAKES_TENSORS: Need = (lambda s: s.schema.arguments.has_tensor_arg(), "it takes no tensors")
 RETURNS_TENSORS: Need = (lambda s: s.returns_tensors, "it returns no tensors")
 NOT_RANDOM: Need = (lambda s: not s.is_random, "it is random")

@@ -20,7 +20,7 @@ from differential.numerics.gradients import Finding, GradientReport, every_gradi
 from differential.numerics.python_driver import Form, PythonLibrary
 from differential.numerics.values import Dtype, TensorValue, Value
 from opgen.gradtest.backends import NOT_THERE, PackageTensors, elements_of
-from opgen.gradtest.calls import Place, function_of
+from opgen.gradtest.calls import at, function_of, places_in
 from opgen.gradtest.gradient import Gradient
 from opgen.model.registry import Registry
 
@@ -84,7 +84,12 @@ class DifferenceChecker:
         tensors = self.tensors
         handles = {name: self.library.make(value) for name, value in arguments.items()}
         call = {name: handle.object for name, handle in handles.items()}
-        places = [p for p in _places(call, gradient) if self._is_double(call, p)]
+        places = [
+            place
+            for name in gradient.inputs
+            for place, value in places_in(name, call.get(name))
+            if tensors.is_tensor(value) and _is_double_tensor(value)
+        ]
         chosen = [p for p in places if source.random() < 0.8] or places
         if not chosen:
             return
@@ -94,7 +99,7 @@ class DifferenceChecker:
             self.module.manual_seed(7)  # Dropout drops the same elements in each call.
             return called(*inputs)
 
-        inputs = [tensors.leaf(self._without_repeats(_get(call, place))) for place in chosen]
+        inputs = [tensors.leaf(self._without_repeats(at(call, place))) for place in chosen]
         try:
             outputs = f(*inputs)
         except tensors.refusals:
@@ -138,29 +143,9 @@ class DifferenceChecker:
         repeats = any(size > 1 and stride == 0 for size, stride in strides)
         return self.tensors.clone(tensor) if repeats else tensor
 
-    def _is_double(self, call: Mapping[str, Any], place: Place) -> bool:
-        value = _get(call, place)
-        return self.tensors.is_tensor(value) and _is_double_tensor(value)
-
 
 def _is_double_tensor(value: Any) -> bool:
     return str(value.dtype).rpartition(".")[2] in _DOUBLE
-
-
-def _places(call: Mapping[str, Any], gradient: Gradient) -> list[Place]:
-    found: list[Place] = []
-    for name in gradient.inputs:
-        value = call.get(name)
-        if isinstance(value, list | tuple):
-            found += [(name, i) for i in range(len(value))]
-        elif value is not None:
-            found.append((name, None))
-    return found
-
-
-def _get(call: Mapping[str, Any], place: Place) -> Any:
-    name, index = place
-    return call[name] if index is None else call[name][index]
 
 
 def _elements(arguments: Mapping[str, Value]) -> int:

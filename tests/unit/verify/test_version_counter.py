@@ -42,8 +42,8 @@ class Call:
     def __init__(self, kernel: Callable[[Buffer], None]) -> None:
         self.kernel = kernel
 
-    def written(self) -> list[Any]:
-        return [(_PLACE, TensorSpec("float64", (3,)))]
+    def written(self) -> dict[Any, TensorSpec]:
+        return {_PLACE: TensorSpec("float64", (3,))}
 
     def run(self, prepare: Callable[[Outcome], None]) -> Outcome:
         outcome = Outcome()

@@ -211,6 +211,9 @@ class JaxBackend(RuntimeBackend):
     def clone(self, tensor: Any) -> Any:
         return tensor
 
+    def is_differentiable(self, value: Any) -> bool:
+        return self.requires_grad(value)
+
     def requires_grad(self, tensor: Any) -> bool:
         return bool(self._jax.numpy.issubdtype(tensor.dtype, self._jax.numpy.inexact))
 

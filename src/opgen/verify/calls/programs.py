@@ -77,10 +77,9 @@ def _calls(subject: Subject, finding: Finding) -> Iterator[str]:
             yield f"library.set_threads({run.threads})"
         names = {}
         for name, value in run.call.items():
-            if not (run.spelling and name in subject.outs):
-                taken = keyword.iskeyword(name) or name in ("library", package)
-                names[name] = f"{name}_" if taken else name
-                yield f"{names[name]} = library.made({value!r})"
+            taken = keyword.iskeyword(name) or name in ("library", package)
+            names[name] = f"{name}_" if taken else name
+            yield f"{names[name]} = library.made({value!r})"
         yield f"print({_call(subject, run.spelling or subject.spelling, names)})"
         for name in subject.written:
             if name in names:

@@ -17,7 +17,6 @@ from opgen.verify.caller import (
     Case,
     NotTested,
     Outcome,
-    Run,
     differ,
     leaves,
 )
@@ -79,10 +78,6 @@ def remember(outcome: Outcome) -> None:
     """Have the blocks of a call keep a copy of their bytes."""
     for block in outcome.blocks.values():
         block.remember()
-
-
-def two_runs(one: str, call: Call, other: str, expected: Call) -> tuple[Run, Run]:
-    return Run(one, call), Run(other, expected)
 
 
 # The first size of calls that grow, the next ones as multiples, and how many seconds a call may take.
@@ -206,9 +201,3 @@ def has_differentiable(call: Call) -> bool:
 def has_tensors(call: Call) -> bool:
     """Whether the call has a tensor."""
     return bool(specs.tensors(call))
-
-
-def is_checked_value(case: Case) -> bool:
-    """Whether the elements of results mean something. Those of random operators depend on the order of elements."""
-    subject = case.subject
-    return not (subject.is_unspecified or subject.is_random or subject.has_generator)

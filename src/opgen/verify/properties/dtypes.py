@@ -8,30 +8,10 @@ from functools import partial
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.verify.caller import (
-    EPSILONS,
-    Case,
-    Finding,
-    NotApplicable,
-    NotTested,
-    Property,
-    Result,
-    differ,
-)
-from opgen.verify.calls.specs import (
-    Array,
-    Call,
-    Fill,
-    Place,
-    TensorSpec,
-    as_dtype,
-    at,
-    changed,
-    elements,
-    explicit,
-    put,
-)
-from opgen.verify.properties.common import enlarged, two_runs
+from opgen.verify.caller import EPSILONS, Case, Finding, Property, Result, differ
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import Array, Call, Fill, Place, TensorSpec, as_dtype, put
+from opgen.verify.properties.common import enlarged
 from opgen.verify.subjects import TAKES_NO_LIST, TAKES_TENSORS, Need
 
 # Pairs of dtypes, and what PyTorch promotes tensors with dimensions to.
@@ -60,45 +40,41 @@ _PROMOTES: tuple[Need, ...] = (
 
 def _promotion(case: Case) -> Iterator[Finding]:
     # Tensors with dimensions, all of one shape: numbers and tensors without dimensions are promoted in another way.
-    same = [place for place, _ in case.read_only()]
-    call = changed(case.call, same, lambda s: replace(s, shape=(3,), values=None, layout=None))
+    same = case.read_only()
+    call = specs.changed(
+        case.call, same, lambda s: replace(s, shape=(3,), values=None, layout=None)
+    )
     case = Case(case.caller, case.subject, call, mode=case.mode)
     inputs = case.read_only()
-    if not inputs or case.base.error is not None:
-        raise NotTested("it refuses inputs of one shape")
+    case.need(inputs and case.base.error is None, "it refuses inputs of one shape")
     if len(inputs) >= 2:
         for one, other, wide in _PAIRS:
             for turned in ((one, other), (other, one)):
-                dtypes = (*turned, *(wide for _ in inputs[2:]))
+                dtypes = (*turned, *(wide for _ in range(2, len(inputs))))
                 yield from _mixed(case, dtypes, wide)
     for dtype in ("int64", "int32", "bool"):
-        call = changed(case.call, same, partial(as_dtype, dtype=dtype))
-        found = case.run(call)
+        found = case.run(specs.changed(case.call, same, partial(as_dtype, dtype=dtype)))
         case.is_tried |= found.error is None
         for result in found.results:
             if result.described is not None and result.described.dtype in _NOT_DEFAULT:
                 text = f"inputs of {dtype} give {result.label} of {result.described.dtype}: floating-point "
                 yield case.finding(
-                    f"{text}results of integers have the default dtype, float32", call
+                    f"{text}results of integers have the default dtype, float32", found
                 )
-    if not case.is_tried:
-        raise NotTested("it refuses other dtypes")
+    case.need(case.is_tried, "it refuses other dtypes")
 
 
 def _mixed(case: Case, dtypes: tuple[str, ...], wide: str) -> Iterator[Finding]:
     call, same = dict(case.call), dict(case.call)
-    for (place, spec), dtype in zip(case.read_only(), dtypes):
+    for (place, spec), dtype in zip(case.read_only().items(), dtypes):
         narrow = as_dtype(replace(spec, layout=None), dtype)
-        numbers = elements(narrow)
+        numbers = specs.elements(narrow)
         if dtype.startswith(("float", "bfloat")) and wide.startswith("complex"):
             numbers = numbers.astype(np.complex128)
         call = put(call, place, narrow)
-        same = put(same, place, explicit(replace(narrow, dtype=wide), numbers))
-    found, expected = case.run(call), case.run(same)
-    if found.error is None and expected.error is None:
-        how = f"inputs of {' and '.join(dtypes)}"
-        runs = two_runs(how, call, f"all of {wide}", same)
-        yield from case.unlike(f"{how}: ", found.results, expected.results, *runs)
+        same = put(same, place, specs.explicit(replace(narrow, dtype=wide), numbers))
+    text = f"inputs of {' and '.join(dtypes)}: "
+    return case.compare(text, case.run(call), case.run(same), "results")
 
 
 _FUNCTIONAL: tuple[Need, ...] = (
@@ -112,9 +88,7 @@ _FUNCTIONAL: tuple[Need, ...] = (
 
 
 def _precision(case: Case) -> Iterator[Finding]:
-    inputs = case.read_only()
-    if not inputs:
-        raise NotTested("the call has no tensors")
+    case.need(case.read_only(), "the call has no tensors")
     large = enlarged(case, _MANY) or case.call
     for dtype in ("float16", "bfloat16"):
         yield from _half(case, large, dtype)
@@ -125,8 +99,7 @@ def _precision(case: Case) -> Iterator[Finding]:
         yield from _small_integers(case, dtype)
     for dtype in ("float64", "int64"):
         yield from _computed_in_float32(case, dtype)
-    if not case.is_tried:
-        raise NotApplicable("it accepts no narrow dtypes")
+    case.need_to_apply(case.is_tried, "it accepts no narrow dtypes")
 
 
 def _narrowed(
@@ -139,8 +112,8 @@ def _narrowed(
 ) -> Iterator[Finding]:
     """Compare a call in a narrow dtype with the same one in a wide dtype. `make` returns tensors of both; None for others."""
     narrow, wide = dict(call), dict(call)
-    for place, _ in case.read_only():
-        made = make(place, at(call, place))
+    for place in case.read_only():
+        made = make(place, specs.at(call, place))
         if made is not None:
             narrow = put(narrow, place, replace(made, dtype=dtypes[0]))
             wide = put(wide, place, replace(made, dtype=dtypes[1]))
@@ -150,7 +123,7 @@ def _narrowed(
     if found.error is None and expected.error is None:
         case.is_tried = True
         for wrong in filter(None, map(compare, found.results, expected.results)):
-            yield case.finding(f"{how}: {wrong}", *two_runs(dtypes[0], narrow, dtypes[1], wide))
+            yield case.finding(f"{how}: {wrong}", found, expected, label=how)
 
 
 def _half(case: Case, large: Call, dtype: str) -> Iterator[Finding]:
@@ -199,7 +172,7 @@ def _computed_in_float32(case: Case, dtype: str) -> Iterator[Finding]:
     call = dict(case.call)
     for draw in range(_DRAWS):
         call = dict(case.call)
-        for place, spec in case.read_only():
+        for place, spec in case.read_only().items():
             fill = replace(spec.fill, seed=spec.fill.seed + draw + 1)
             if dtype == "int64" and place[0] not in case.subject.domain.arguments:
                 # So large that few are numbers of float32 by chance; some operators count up to them.

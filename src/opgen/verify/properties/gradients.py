@@ -103,7 +103,8 @@ class _Function:
         found = [value for _, value in leaves(case.subject, returned)]
         if not case.subject.schema.returns:
             found = [given[name] for name in case.subject.written]
-        return tuple(v for v in found if case.backend.is_tensor(v) and _has_gradient(case, v))
+        backend = case.backend
+        return tuple(v for v in found if backend.is_tensor(v) and backend.is_differentiable(v))
 
     def weighted(
         self,
@@ -132,11 +133,6 @@ class _Function:
                 yield self.finding(f"{text.format(place_text(place))}{wrong}")
 
 
-def _has_gradient(case: Case, tensor: Any) -> bool:
-    dtype = case.backend.describe(tensor).dtype
-    return dtype.startswith(("float", "complex", "bfloat"))
-
-
 def _weights(case: Case, outputs: Sequence[Any]) -> list[Any]:
     return [case.backend.fresh(_weight(case.backend.describe(value))) for value in outputs]
 
@@ -144,8 +140,8 @@ def _weights(case: Case, outputs: Sequence[Any]) -> list[Any]:
 def _wide(case: Case, dtype: str) -> tuple[Call, list[Place]]:
     """Return the call with floating-point tensors of a wide dtype, and where they are. Elements are distinct."""
     call = dict(_smaller(case.call))
-    if any(spec.count > _MOST_ELEMENTS for spec in specs.tensors(call)):
-        raise NotTested("the tensors are too large")
+    is_small = all(spec.count <= _MOST_ELEMENTS for spec in specs.tensors(call))
+    case.need(is_small, "the tensors are too large")
     chosen = []
     subject = case.subject
     without = {*subject.domain.non_differentiable, *subject.facts.non_differentiable}
@@ -162,8 +158,7 @@ def _wide(case: Case, dtype: str) -> tuple[Call, list[Place]]:
         call = specs.put(call, place, wide)
         if place[0] not in without:
             chosen.append(place)
-    if not chosen:
-        raise NotTested("no input can have a gradient")
+    case.need(chosen, "no input can have a gradient")
     for name, value in call.items():
         # A result of a narrow dtype is too coarse for finite differences.
         if isinstance(value, specs.Named) and value.name in _WIDER:
@@ -194,24 +189,33 @@ def _distinct(numbers: Any) -> Any:
     return flat.reshape(numbers.shape)
 
 
+@contextlib.contextmanager
+def _computing(what: str) -> Iterator[None]:
+    """Raise NotApplicable if no gradient is computed because the operator has none, and NotTested for other errors."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except Exception as error:
+            if _says_no(error):
+                raise NotApplicable(
+                    f"it says that it has no gradient: {first_line(error)}"
+                ) from error
+            raise NotTested(f"{what}: {first_line(error)}") from error
+    if any("autograd kernel was not registered" in str(each.message) for each in caught):
+        raise NotApplicable("PyTorch warns that it has no formula")
+
+
 def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, ...], list[int]]:
     """Return the operator as a function, leaves, its outputs for them, and which of these require a gradient."""
     function, inputs = _function_and_leaves(case, dtype)
-    try:
-        with _quiet():
-            outputs = function.outputs(*inputs)
-    except Exception as error:
-        if _says_no(error):
-            raise NotApplicable(f"it says that it has no gradient: {first_line(error)}") from None
-        raise NotTested(f"it refuses {dtype}: {first_line(error)}") from None
-    if not outputs:
-        raise NotApplicable("no result can have a gradient")
+    with _computing(f"it refuses {dtype}"):
+        outputs = function.outputs(*inputs)
+    case.need_to_apply(outputs, "no result can have a gradient")
     for value in outputs:
         numbers = case.backend.elements(value)
-        if numbers.size == 0:
-            raise NotTested("the result has no elements")
-        if not np.isfinite(numbers).all():
-            raise NotTested("the result is not finite")
+        case.need(numbers.size, "the result has no elements")
+        case.need(np.isfinite(numbers).all(), "the result is not finite")
     wanted = [i for i, value in enumerate(outputs) if case.backend.requires_grad(value)]
     return function, inputs, outputs, wanted
 
@@ -223,57 +227,43 @@ def _function_and_leaves(case: Case, dtype: str) -> tuple[_Function, list[Any]]:
     return _Function(case, call, chosen), inputs
 
 
-def _dtypes(case: Case) -> tuple[str, ...]:
-    if any(spec.is_complex for _, spec in case.tensors()):
-        return ("complex128",)
-    return ("float64", "complex128")
-
-
 # Compares the gradients of a function of some tensors with finite differences.
 _Check = Callable[[Callable[..., Any], Sequence[Any]], None]
 
 
 def _checked(case: Case, check: _Check, what: str) -> Iterator[Finding]:
-    done = False
-    why: Exception | None = None
-    for dtype in _dtypes(case):
+    reasons: list[Exception] = []
+    is_complex = any(spec.is_complex for spec in case.tensors().values())
+    dtypes = ("float64", "complex128")[is_complex:]
+    for dtype in dtypes:
         try:
-            function, inputs, _, wanted = _prepared(case, dtype)
+            yield from _checked_in(dtype, case, check, what)
         except (NotTested, NotApplicable) as reason:
-            why = why or reason
-            continue
-        if not wanted:
-            why = why or NotApplicable("no result requires a gradient")
-            continue
-        try:
-            with _quiet() as caught:
-                check(function.outputs, inputs)
-        except Exception as error:
-            if _says_no(error):
-                why = why or NotApplicable(f"it says that it has none: {first_line(error)}")
-                continue
-            text = " ".join(str(error).split())[:400]
-            if not is_comparison(error):
-                if problem := case.backend.problem():
-                    raise NotTested(f"no gradient can be computed here: {problem}") from None
-                yield function.finding(f"the {what} fails: {text}")
-            if case.backend.has_tape and _says_no_backward(case, function, inputs):
-                # PyTorch computes a forward gradient of zero for an operator without any formula.
-                why = why or NotApplicable("it says that it has no gradient")
-                continue
-            if not _is_stable(case, function.call):
-                why = why or NotTested("the result is not smooth near the call")
-                continue
-            if _is_of_repeated_indices(case, check, function, inputs):
-                why = why or NotTested(specs.REPEATED)
-                continue
-            yield function.finding(f"the {what} is wrong: {text}")
-        if _warned(caught):
-            why = why or NotApplicable("PyTorch warns that it has no formula")
-            continue
-        done = True
-    if not done:
-        raise why or NotTested("no gradient was computed")
+            reasons.append(reason)
+    if len(reasons) == len(dtypes):
+        raise reasons[0]
+
+
+def _checked_in(dtype: str, case: Case, check: _Check, what: str) -> Iterator[Finding]:
+    function, inputs, _, wanted = _prepared(case, dtype)
+    case.need_to_apply(wanted, "no result requires a gradient")
+    try:
+        with _computing(f"the {what} fails"):
+            check(function.outputs, inputs)
+    except NotTested as failure:
+        error = failure.__cause__ or failure
+        text = " ".join(str(error).split())[:400]
+        if not is_comparison(error):
+            problem = case.backend.problem()
+            case.need(not problem, f"no gradient can be computed here: {problem}")
+            yield function.finding(f"the {what} fails: {text}")
+        # PyTorch computes a forward gradient of zero for an operator without any formula.
+        is_said = case.backend.has_tape and _says_no_backward(case, function, inputs)
+        case.need_to_apply(not is_said, "it says that it has no gradient")
+        case.need(_is_stable(case, function.call), "the result is not smooth near the call")
+        is_repeated = _is_of_repeated_indices(case, check, function, inputs)
+        case.need(not is_repeated, specs.REPEATED)
+        yield function.finding(f"the {what} is wrong: {text}")
 
 
 def _says_no_backward(case: Case, function: _Function, inputs: Sequence[Any]) -> bool:
@@ -287,14 +277,10 @@ def _says_no_backward(case: Case, function: _Function, inputs: Sequence[Any]) ->
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[list[warnings.WarningMessage]]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield caught
-
-
-def _warned(caught: Sequence[warnings.WarningMessage]) -> bool:
-    return any("autograd kernel was not registered" in str(each.message) for each in caught)
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _stepped(case: Case, call: Call, found: Iterable[Place], step: Array | float) -> Outcome:
@@ -449,21 +435,17 @@ def _silent_zero(case: Case) -> Iterator[Finding]:
     for index, place in enumerate(function.chosen):
         # One input at a time requires a gradient.
         given = [value if i == index else value.detach() for i, value in enumerate(inputs)]
+        gradient = None
         try:
-            with _quiet() as caught:
+            with _computing("the gradient fails"):
                 outputs = function.outputs(*given)
-                wanted = [v for v in outputs if case.backend.requires_grad(v)]
-                if wanted:
+                if wanted := [v for v in outputs if case.backend.requires_grad(v)]:
                     weights = _weights(case, wanted)
                     (gradient,) = case.backend.gradients(wanted, [given[index]], weights)
-                else:
-                    gradient = None
-        except Exception as error:
-            if _says_no(error):
-                continue
-            raise NotTested(f"the gradient fails: {first_line(error)}") from None
-        if _warned(caught):
-            raise NotApplicable("PyTorch warns that it has no formula")
+        except NotApplicable as reason:
+            if reason.__cause__ is None:
+                raise
+            continue
         if gradient is not None and np.any(case.backend.elements(gradient)):
             continue
         if _depends(case, function.call, place):
@@ -504,41 +486,35 @@ def _integer_gradient(case: Case) -> Iterator[Finding]:
         returned = case.subject.call(function.given(inputs))
     except Exception as error:
         raise NotTested(f"it refuses float64: {first_line(error)}") from None
-    tried = False
     for label, value in leaves(case.subject, returned):
-        if not case.backend.is_tensor(value) or _has_gradient(case, value):
+        if not case.backend.is_tensor(value) or case.backend.is_differentiable(value):
             continue
-        tried = True
+        case.is_tried = True
         if case.backend.requires_grad(value):
             yield function.finding(
                 f"{label} has dtype {case.backend.describe(value).dtype} and requires a gradient"
             )
-    if not tried:
-        raise NotApplicable("no result has integers")
+    case.need_to_apply(case.is_tried, "no result has integers")
 
 
 def _gradient_strides(case: Case) -> Iterator[Finding]:
     function, inputs, outputs, wanted = _prepared(case, "float64")
-    if not wanted:
-        raise NotApplicable("no result requires a gradient")
-    if all(np.prod(case.backend.describe(outputs[i]).shape) < 2 for i in wanted):
-        raise NotTested("the result has one element")
+    case.need_to_apply(wanted, "no result requires a gradient")
+    sizes = [np.prod(case.backend.describe(outputs[i]).shape) for i in wanted]
+    case.need(max(sizes) > 1, "the result has one element")
     found: dict[str, list[Result | None]] = {}
     # An expanded gradient has equal elements, and so has the dense one that it is compared with.
     for how in ("dense", "equal", "expanded", "with gaps", "transposed"):
         try:
-            with _quiet() as caught:
+            with _computing("the gradient fails"):
                 fresh = function.outputs(*inputs)
                 weights = [_gradient(case, fresh[i], how) for i in wanted]
                 found[how] = function.weighted(fresh, inputs, wanted, weights, "the gradient")
-        except Exception as error:
-            if how == "dense":
-                if _says_no(error):
-                    raise NotApplicable("it says that it has no gradient") from None
-                raise NotTested(f"the gradient fails: {first_line(error)}") from None
-            yield function.finding(f"a gradient that is {how} is refused: {first_line(error)}")
-        if _warned(caught):
-            raise NotApplicable("PyTorch warns that it has no formula")
+        except (NotApplicable, NotTested) as reason:
+            if how == "dense" or reason.__cause__ is None:
+                raise
+            why = first_line(reason.__cause__)
+            yield function.finding(f"a gradient that is {how} is refused: {why}")
         base = found["equal" if how in ("equal", "expanded") else "dense"]
         text = f"the gradient of {{}} differs if the incoming gradient is {how}: "
         yield from function.differences(text, found[how], base)
@@ -563,13 +539,13 @@ def _counts_writes(case: Case) -> Iterator[Finding]:
     if case.subject.written:
         yield from _counted(case)
         return
-    if not has_differentiable(case.call):
-        raise NotApplicable("no input can have a gradient")
-    if case.subject.is_view:
-        raise NotApplicable("a result is a view, to which a write is an operator of its own")
+    case.need_to_apply(has_differentiable(case.call), "no input can have a gradient")
+    is_view = case.subject.is_view
+    case.need_to_apply(
+        not is_view, "a result is a view, to which a write is an operator of its own"
+    )
     function, inputs, outputs, wanted = _prepared(case, "float64")
-    if not wanted:
-        raise NotApplicable("no result requires a gradient")
+    case.need_to_apply(wanted, "no result requires a gradient")
     expected = function.weighted(outputs, inputs, wanted)
     for what in ("a result", "an input"):
         leaves_ = [case.backend.leaf(value) for value in inputs]
@@ -593,14 +569,14 @@ def _counted(case: Case) -> Iterator[Finding]:
         return tuple(case.backend.describe(tensor).shape), case.backend.elements(tensor).tobytes()
 
     def look(outcome: Outcome) -> None:
-        for place, _ in case.written():
+        for place in case.written():
             tensor = specs.at(outcome.given, place)
             versions[place], contents[place] = case.backend.version(tensor), content(tensor)
 
     found = case.run(prepare=look)
     case.need_accepted(found)
     is_changed = False
-    for place, _ in case.written():
+    for place in case.written():
         tensor = specs.at(found.given, place)
         if content(tensor) == contents[place]:
             # An operator that has nothing to do may return at once.

@@ -19,7 +19,6 @@ from opgen.verify.caller import (
     Outcome,
     Property,
     Result,
-    Run,
     differ,
     place_text,
 )
@@ -27,15 +26,8 @@ from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Call, Place, TensorSpec
 from opgen.verify.calls.sweeps import with_special_numbers
 from opgen.verify.memory.blocks import more_memory
-from opgen.verify.properties.common import (
-    META,
-    has_differentiable,
-    in_layout,
-    names_of_layouts,
-    new_memory_shows,
-    two_runs,
-    with_outs,
-)
+from opgen.verify.properties import common
+from opgen.verify.properties.common import new_memory_shows, with_outs
 from opgen.verify.subjects import DRAWS_NOTHING, SPECIFIED, TAKES_NO_LIST, TAKES_TENSORS, Need
 
 _TENSORS = (SPECIFIED, TAKES_TENSORS)
@@ -48,23 +40,17 @@ _COMPARED: tuple[Need, ...] = (
 )
 
 
-def _inputs(case: Case) -> list[tuple[Place, TensorSpec]]:
-    """Return all tensors but out arguments."""
-    return [(p, s) for p, s in case.tensors() if p[0] not in case.subject.outs]
-
-
 def _strided(case: Case) -> Iterator[Finding]:
-    inputs = _inputs(case)
-    names = names_of_layouts(spec for _, spec in inputs)
-    if not names:
-        raise NotTested("no input has a dimension")
-    groups: list[Sequence[Place]] = [[p for p, _ in inputs]]
+    inputs = case.inputs()
+    names = common.names_of_layouts(inputs.values())
+    case.need(names, "no input has a dimension")
+    groups: list[Sequence[Place]] = [list(inputs)]
     if case.mode != "quick" and len(inputs) > 1:
-        groups += [[p] for p, _ in inputs]
+        groups += [[p] for p in inputs]
     for name, group in itertools.product(names, groups):
-        call = in_layout(case.call, group, name)
+        found = case.run(common.in_layout(case.call, group, name), "block")
         which = "inputs" if len(group) > 1 else place_text(group[0])
-        yield from case.compare(f"{which} {name}", call, "dense", case.call, "block")
+        yield from case.compare(f"{which} {name}: ", found, case.base)
     yield from _far_apart(case)
 
 
@@ -74,7 +60,8 @@ _NARROW = ("uint8", "bool", "float16", "float32")
 
 def _far_apart(case: Case) -> Iterator[Finding]:
     """The place of an element needs more than 32 bits. The memory between elements is not touched."""
-    found = [p for p, s in _inputs(case) if s.shape and s.shape[0] > 1 and 0 not in s.shape]
+    inputs = case.inputs().items()
+    found = [p for p, s in inputs if s.shape and s.shape[0] > 1 and 0 not in s.shape]
     if not found or case.subject.outs:
         return
     for dtype in _NARROW:
@@ -85,8 +72,9 @@ def _far_apart(case: Case) -> Iterator[Finding]:
         if small.base.error is None:
             call = specs.changed(narrow, found[:1], specs.far_apart)
             with more_memory():
-                how = f"{place_text(found[0])} with elements 2^31 apart"
-                finding = next(small.compare(how, call, "dense", narrow, "block"), None)
+                text = f"{place_text(found[0])} with elements 2^31 apart: "
+                far = small.run(call, "block")
+                finding = next(small.compare(text, far, small.base), None)
                 case.caller.memory.release_all()
             if finding:
                 yield finding
@@ -95,34 +83,29 @@ def _far_apart(case: Case) -> Iterator[Finding]:
 
 def _expanded(case: Case) -> Iterator[Finding]:
     refused = False
-    if not case.read_only():
-        raise NotApplicable("no tensor is only read")
-    for place, spec in case.read_only():
+    case.need_to_apply(case.read_only(), "no tensor is only read")
+    for place, spec in case.read_only().items():
         for dim, size in enumerate(spec.shape):
             if size < 2 or spec.count == 0:
                 continue
             same = specs.explicit(spec, np.repeat(specs.elements(spec).take([0], dim), size, dim))
-            plain = specs.put(case.call, place, same)
-            call = specs.put(case.call, place, specs.expanded(same, dim))
-            how = f"{place_text(place)} expanded along dimension {dim}"
-            yield from case.compare(how, call, "dense", plain, "block")
-            refused = refused or (not case.is_tried and case.run(plain).error is None)
-    if not case.is_tried and refused:
-        raise NotApplicable("it refuses expanded inputs")
-    if not case.is_tried:
-        raise NotTested("no input can be expanded")
+            plain = case.run(specs.put(case.call, place, same))
+            found = case.run(specs.put(case.call, place, specs.expanded(same, dim)), "block")
+            text = f"{place_text(place)} expanded along dimension {dim}: "
+            yield from case.compare(text, found, plain)
+            refused = refused or (not case.is_tried and plain.error is None)
+    case.need_to_apply(case.is_tried or not refused, "it refuses expanded inputs")
+    case.need(case.is_tried, "no input can be expanded")
 
 
 def _elsewhere(
     case: Case, moved: Callable[[TensorSpec], TensorSpec], text: str
 ) -> Iterator[Finding]:
     """Compare a call whose inputs lie at other places with the call that was drawn."""
-    inputs = [place for place, _ in _inputs(case)]
-    if not inputs:
-        raise NotTested("the call has no tensors")
-    yield from case.compare(
-        text, specs.changed(case.call, inputs, moved), "dense", case.call, "block"
-    )
+    inputs = case.inputs()
+    case.need(inputs, "the call has no tensors")
+    found = case.run(specs.changed(case.call, inputs, moved), "block")
+    yield from case.compare(f"{text}: ", found, case.base)
 
 
 _offset = partial(_elsewhere, moved=specs.shifted, text="inputs that begin inside of their storage")
@@ -134,8 +117,8 @@ _misaligned = partial(
 
 
 def _empty(case: Case) -> Iterator[Finding]:
-    sizes = {size for _, spec in _inputs(case) for size in spec.shape}
-    guard, tried = case.caller.guard, False
+    sizes = {size for spec in case.inputs().values() for size in spec.shape}
+    guard = case.caller.guard
     for size in sorted(sizes):
         try:
             call = with_outs(case.caller, case.subject, specs.with_sizes(case.call, {size: 0}))
@@ -144,7 +127,7 @@ def _empty(case: Case) -> Iterator[Finding]:
         found = case.run(call)
         if found.error is not None:
             continue
-        tried = True
+        case.is_tried = True
         how = f"with size 0 in place of {size}"
         has_meta = case.subject.facts.has_meta and not case.subject.is_random
         meta = case.run(call, "meta").results if has_meta else ()
@@ -154,18 +137,16 @@ def _empty(case: Case) -> Iterator[Finding]:
                 yield case.finding(
                     f"{how}, {one.label} has shape {list(a.shape)} and dtype {a.dtype}; "
                     f"Meta says {list(b.shape)} and {b.dtype}",
-                    Run(how, call),
+                    found,
                 )
         if wrong := guard and new_memory_shows(case, guard, call):
             text = f"{how}, the result depends on memory that was not written: {wrong}"
-            yield case.finding(text, Run(how, call))
-    if not tried:
-        raise NotApplicable("it refuses inputs without elements")
+            yield case.finding(text, found)
+    case.need_to_apply(case.is_tried, "it refuses inputs without elements")
 
 
 def _scalar(case: Case) -> Iterator[Finding]:
-    if not _inputs(case):
-        raise NotTested("the call has no tensors")
+    case.need(case.inputs(), "the call has no tensors")
 
     def single(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
         whole = spec if spec.values else replace(spec, shape=(1,), values=None)
@@ -174,18 +155,15 @@ def _scalar(case: Case) -> Iterator[Finding]:
     line = specs.each_tensor(case.call, lambda s: single(s, (1,)))
     point = specs.each_tensor(case.call, lambda s: single(s, ()))
     try:
-        line, point = (with_outs(case.caller, case.subject, c) for c in (line, point))
+        expected, found = (case.run(with_outs(case.caller, case.subject, c)) for c in (line, point))
+        case.need_accepted(expected, found)
     except NotTested:
         raise NotApplicable("it refuses inputs without dimensions") from None
-    expected, found = case.run(line), case.run(point)
-    if expected.error is not None or found.error is not None:
-        raise NotApplicable("it refuses inputs without dimensions")
-    how = "inputs without dimensions"
-    runs = two_runs(how, point, "inputs of one element", line)
     for one, other in zip(found.everything, expected.everything):
         a, b = one.elements, other.elements
         if a is not None and b is not None and a.size == b.size > 0:
-            yield from case.unlike(f"{how}: ", [_flat(one)], [_flat(other)], *runs)
+            text = "inputs without dimensions: "
+            yield from case.unlike(text, [_flat(one)], [_flat(other)], found, expected)
 
 
 def _flat(result: Result) -> Result:
@@ -196,17 +174,17 @@ def _flat(result: Result) -> Result:
 
 
 def _conjugated(case: Case) -> Iterator[Finding]:
-    for place, spec in case.read_only():
+    for place, spec in case.read_only().items():
         numbers = specs.elements(spec)
         # The conjugate of the conjugate is the tensor itself.
         turned = [("conj", "conjugated", np.conj(numbers))] if spec.is_complex else []
         turned += [("neg", "negated", -numbers)] if spec.is_differentiable else []
         for bit, what, values in turned:
             lazy = replace(specs.plain(specs.explicit(spec, values)), bit=bit)
-            how = f"{place_text(place)} {what} lazily"
-            yield from case.compare(how, specs.put(case.call, place, lazy), "plain", case.call)
-    if not case.is_tried:
-        raise NotApplicable("no input that is only read can be conjugated or negated")
+            found = case.run(specs.put(case.call, place, lazy))
+            yield from case.compare(f"{place_text(place)} {what} lazily: ", found, case.base)
+    why = "no input that is only read can be conjugated or negated"
+    case.need_to_apply(case.is_tried, why)
 
 
 _BROADCASTS: tuple[Need, ...] = (
@@ -233,15 +211,14 @@ _SHAPES = (
 
 
 def _broadcasting(case: Case) -> Iterator[Finding]:
-    inputs = [place for place, _ in _inputs(case)]
-    if len(inputs) < 2:
-        raise NotTested("the call has one tensor")
+    inputs = case.inputs()
+    case.need(len(inputs) > 1, "the call has one tensor")
     functional = not case.subject.written
     shapes = _SHAPES if case.mode != "quick" else _SHAPES[case.number % 3 :: 3]
-    if len({specs.at(case.call, place).dtype for place in inputs}) > 1:
+    if len({spec.dtype for spec in inputs.values()}) > 1:
         # A tensor without dimensions promotes less than the same number expanded.
         shapes = tuple(pair for pair in shapes if () not in pair)
-    tried = False
+    first = next(iter(inputs))
     for pair in shapes:
         refusals: dict[bool, str] = {}
         for turned in (False, True) if functional else (False,):
@@ -250,7 +227,7 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
             if not functional and whole != large:
                 continue
             call = specs.changed(case.call, inputs, partial(_shaped, shape=small))
-            call = specs.put(call, inputs[0], _shaped(specs.at(call, inputs[0]), large))
+            call = specs.put(call, first, _shaped(specs.at(call, first), large))
             try:
                 call = with_outs(case.caller, case.subject, call)
             except NotTested:
@@ -259,18 +236,17 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
             refusals[turned] = "" if found.error is None else found.message
             if found.error is not None:
                 continue
-            tried = True
-            plain = specs.changed(call, inputs, partial(_expanded_to, shape=whole))
-            how = f"shapes {list(large)} and {list(small)}"
-            yield from case.compare(how, call, "expanded", plain)
+            case.is_tried = True
+            plain = case.run(specs.changed(call, inputs, partial(_expanded_to, shape=whole)))
+            text = f"shapes {list(large)} and {list(small)}: "
+            yield from case.compare(text, found, plain)
         if len(refusals) == 2 and bool(refusals[False]) != bool(refusals[True]):
             one, other = (pair[::-1], pair) if refusals[False] else (pair, pair[::-1])
             yield case.finding(
                 f"accepts shapes {list(one[0])} and {list(one[1])}, and refuses "
                 f"{list(other[0])} and {list(other[1])}: {refusals[False] or refusals[True]}"
             )
-    if not tried:
-        raise NotApplicable("it refuses shapes that broadcast")
+    case.need_to_apply(case.is_tried, "it refuses shapes that broadcast")
 
 
 def _shaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
@@ -309,21 +285,19 @@ def _reordered(case: Case) -> Iterator[Finding]:
     first = _largest_shape(tall)[:1]
     tall = specs.with_sizes(tall, {size: 2 for size in specs.sizes_of(tall) if size not in first})
     tall = tall if case.run(tall).error is None else case.call
-    learned = False
     for call in (line, tall)[line == tall :]:
         base = case.run(call)
         for size in () if base.error is not None else _ends(call):
             turn = _Turn(case, call, size, base)
             if not turn.is_learned(_SMALL, special=False):
                 continue
-            learned = True
+            case.is_tried = True
             finding = turn.find((*_TALL, *(_VERY_TALL if call is tall else ())), special=False)
             if finding is None and turn.is_learned(_SMALL_SPECIAL, special=True):
                 finding = turn.find(_TALL_SPECIAL, special=True)
             if finding is not None:
                 yield finding
-    if not learned:
-        raise NotApplicable("the order of its elements matters")
+    case.need_to_apply(case.is_tried, "the order of its elements matters")
 
 
 def _uneven(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -374,9 +348,8 @@ class _Turn:
                 last, seconds = size, time.process_time() - started
                 if wrong and self._is_learned_of_others(special):
                     how = f"in the opposite order along a dimension of size {size}"
-                    runs = two_runs("in the opposite order", self._turned(call), "in order", call)
                     text = f"inputs {how}, {wrong}; at small sizes, the order does not matter"
-                    return self.case.finding(text, *runs)
+                    return self.case.finding(text, self._turned(call), call)
         return None
 
     def _is_learned_of_others(self, special: bool) -> bool:
@@ -422,10 +395,13 @@ PROPERTIES = (
     Property("V0121", _expanded, _COMPARED, quickly=3, enough=10, is_ordered=True),
     Property("V0122", _offset, _COMPARED, quickly=2, enough=8, is_swept=True),
     Property("V0123", _misaligned, _COMPARED, quickly=2, enough=8),
-    Property("V0124", _empty, _TENSORS, quickly=3, enough=10, imports=META),
+    Property("V0124", _empty, _TENSORS, quickly=3, enough=10, imports=common.META),
     Property("V0125", _scalar, _COMPARED, quickly=2, enough=8),
     Property(
-        "V0126", _conjugated, _COMPARED, kinds=("torch",), quickly=2, about=has_differentiable
+        *("V0126", _conjugated, _COMPARED),
+        kinds=("torch",),
+        quickly=2,
+        about=common.has_differentiable,
     ),
     Property("V0127", _broadcasting, _BROADCASTS, quickly=2, enough=6, is_ordered=True),
     Property("V0128", _reordered, _ANY_ORDER, quickly=1, enough=3, cost=10, is_ordered=True),

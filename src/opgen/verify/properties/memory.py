@@ -9,40 +9,13 @@ from typing import Any
 import numpy as np
 
 from opgen.verify.backends.base import Described
-from opgen.verify.caller import (
-    PATTERNS,
-    Case,
-    Finding,
-    NotApplicable,
-    NotTested,
-    Outcome,
-    Property,
-    Run,
-    leaves,
-    place_text,
-)
+from opgen.verify.caller import PATTERNS, Case, Finding, Outcome, Property, Run, leaves, place_text
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    Call,
-    Place,
-    TensorSpec,
-    at,
-    contiguous_strides,
-    elements,
-    explicit,
-    filled_with,
-    put,
-)
+from opgen.verify.calls.specs import Call, Place, TensorSpec, at, elements, explicit, put
 from opgen.verify.memory.blocks import Changes
-from opgen.verify.properties.common import (
-    differ_in_bits,
-    is_checked_value,
-    new_memory_shows,
-    remember,
-    two_runs,
-)
+from opgen.verify.properties.common import differ_in_bits, new_memory_shows, remember
 from opgen.verify.properties.repetition import keeps_settings
-from opgen.verify.subjects import RETURNS_TENSORS, WRITES, Need
+from opgen.verify.subjects import HAS_CHECKED_ELEMENTS, RETURNS_TENSORS, WRITES, Need
 
 _TENSORS: Need = (
     lambda s: s.schema.arguments.has_tensor_arg() or bool(s.outs),
@@ -60,7 +33,7 @@ _ALIASES: tuple[Need, ...] = (
 def _all_layouts(case: Case) -> Iterator[tuple[str, Call]]:
     """Yield the call with dense tensors, and with gaps."""
     yield "dense", specs.each_tensor(case.call, specs.plain)
-    if any(spec.count > 1 for _, spec in case.tensors()):
+    if any(spec.count > 1 for spec in case.tensors().values()):
         yield "with gaps", specs.each_tensor(case.call, specs.gapped)
         yield "inside of larger storages", specs.each_tensor(case.call, specs.shifted)
 
@@ -74,8 +47,7 @@ def _observed(case: Case) -> Iterator[tuple[str, Call, str, Changes]]:
 
 
 def _undeclared_write(case: Case) -> Iterator[Finding]:
-    if not case.read_only():
-        raise NotApplicable("the schema marks every tensor as written")
+    case.need_to_apply(case.read_only(), "the schema marks every tensor as written")
     for how, call, name, changes in _observed(case):
         if changes.elements and name.partition("[")[0] not in case.subject.written:
             text = f"writes {name} ({how}), which the schema does not mark as written"
@@ -106,10 +78,7 @@ def _write_beyond(case: Case) -> Iterator[Finding]:
 
 
 def _read_beyond(case: Case) -> Iterator[Finding]:
-    if not is_checked_value(case):
-        raise NotApplicable("its elements are not specified")
-    if not case.tensors():
-        raise NotApplicable("the call has no tensors")
+    case.need_to_apply(case.tensors(), "the call has no tensors")
 
     def mark(outcome: Outcome, pattern: int) -> None:
         for block in outcome.blocks.values():
@@ -152,19 +121,14 @@ def _read_beyond_list(case: Case) -> Iterator[Finding]:
 
 
 def _uninitialised(case: Case) -> Iterator[Finding]:
-    if not is_checked_value(case):
-        raise NotApplicable("its elements are not specified")
     guard = case.caller.guard
-    if guard is None:
-        raise NotTested("memory is not watched: install a C compiler")
-    wrong = new_memory_shows(case, guard, case.call)
-    if wrong:
+    case.need(guard, "memory is not watched: install a C compiler")
+    if wrong := guard and new_memory_shows(case, guard, case.call):
         yield case.finding(f"the result depends on memory that was not written: {wrong}")
-    if case.subject.outs:
-        outs = [place for place, _ in case.tensors() if place[0] in case.subject.outs]
-        other_outs = specs.changed(case.call, outs, lambda spec: filled_with(spec, 0))
-        how = "the result depends on what out contained before"
-        yield from case.compare(how, other_outs, "the call", case.call)
+    if outs := case.outs():
+        other = case.run(specs.changed(case.call, outs, partial(specs.filled_with, value=0)))
+        text = "the result depends on what out contained before: "
+        yield from case.compare(text, other, case.base)
 
 
 def _sharing(one: Described, other: Described) -> bool:
@@ -172,7 +136,7 @@ def _sharing(one: Described, other: Described) -> bool:
 
 
 def _arguments(case: Case, outcome: Outcome) -> list[tuple[Place, Described]]:
-    return [(place, case.backend.describe(at(outcome.given, place))) for place, _ in case.tensors()]
+    return [(place, case.backend.describe(at(outcome.given, place))) for place in case.tensors()]
 
 
 def _letters(annotation: Any) -> set[str]:
@@ -229,7 +193,7 @@ def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Findi
 
 def _with_simple_numbers(case: Case) -> Call:
     """Return the call with the numbers for which there may be nothing to do: 1 for floats, and the whole size."""
-    largest = max((s.shape[0] for _, s in case.tensors() if s.shape), default=1)
+    largest = max((s.shape[0] for s in case.tensors().values() if s.shape), default=1)
     simple: dict[type, Any] = {float: 1.0, int: largest}
     return {name: simple.get(type(value), value) for name, value in case.call.items()}
 
@@ -237,7 +201,7 @@ def _with_simple_numbers(case: Case) -> Call:
 def _missing_alias(case: Case) -> Iterator[Finding]:
     annotations = {a.name: _letters(a.annotation) for a in case.subject.arguments}
     calls = [("", case.call)]
-    if any(spec.count > 1 for _, spec in case.tensors()):
+    if any(spec.count > 1 for spec in case.tensors().values()):
         calls.append((" with gaps", specs.each_tensor(case.call, specs.gapped)))
         calls.append((" transposed", specs.each_tensor(case.call, specs.transposed)))
     for how, call in calls:
@@ -262,11 +226,8 @@ def _missing_alias(case: Case) -> Iterator[Finding]:
 
 
 def _overlap(case: Case) -> Iterator[Finding]:
-    if not is_checked_value(case):
-        raise NotApplicable("its elements are not specified")
-    written = [(p, s) for p, s in case.written() if s.count > 1]
-    if not written:
-        raise NotTested("what is written has one element")
+    written = [(p, s) for p, s in case.written().items() if s.count > 1]
+    case.need(written, "what is written has one element")
     case.need_accepted(case.base)
     place, spec = written[0]
     yield from _self_overlap(case, place, spec)
@@ -278,23 +239,21 @@ def _self_overlap(case: Case, place: Place, spec: TensorSpec) -> Iterator[Findin
     dim = next(d for d, size in enumerate(spec.shape) if size > 1)
     numbers = elements(spec)
     same = np.repeat(numbers.take([0], dim), spec.shape[dim], dim)
-    dense = put(case.call, place, explicit(spec, same))
-    call = put(case.call, place, specs.expanded(explicit(spec, same), dim))
-    expected, found = case.run(dense), case.run(call, "block")
-    if expected.error is None and found.error is None:
-        text = f"writes {place_text(place)}, whose elements share memory, without refusing it: "
-        runs = two_runs("expanded", call, "dense", dense)
-        yield from case.unlike(text, found.written, expected.written, *runs)
+    dense = explicit(spec, same)
+    expected = case.run(put(case.call, place, dense))
+    found = case.run(put(case.call, place, specs.expanded(dense, dim)), "block")
+    text = f"writes {place_text(place)}, whose elements share memory, without refusing it: "
+    yield from case.compare(text, found, expected, "written")
 
 
 def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[Finding]:
     """An input lies on the memory of the written tensor, shifted by one row, or not."""
-    for other_place, other in case.read_only():
+    for other_place, other in case.read_only().items():
         if (other.shape, other.dtype) != (spec.shape, spec.dtype):
             continue
         row = spec.count // spec.shape[0]
         for shift in (row, 0):
-            strides = contiguous_strides(spec.shape)
+            strides = specs.contiguous_strides(spec.shape)
             numbers = np.concatenate([elements(other).ravel(), elements(other).ravel()[:row]])
             line = explicit(spec, numbers.reshape((spec.shape[0] + 1, *spec.shape[1:])))
             read = specs.laid_out(other, strides, offset=0, behind=row)
@@ -309,12 +268,11 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
                 case.call, other_place, explicit(other, numbers[: spec.count].reshape(spec.shape))
             )
             own = numbers[shift : shift + spec.count].reshape(spec.shape)
-            apart = put(inputs, place, explicit(spec, own))
-            expected = case.run(apart)
+            expected = case.run(put(inputs, place, explicit(spec, own)))
             if expected.error is None:
                 what = "begins one row behind" if shift else "is the same memory as"
                 text = f"{place_text(place)} {what} {place_text(other_place)}, and the call is not refused: "
-                run = Run("the same elements in memory of their own", apart)
+                run = Run("the same elements in memory of their own", expected.call)
                 yield from case.unlike(text, found.written[:1], expected.written[:1], run)
 
 
@@ -337,8 +295,7 @@ def _exception_safe(case: Case) -> Iterator[Finding]:
         shapes.update(_arguments(case, outcome))
 
     found = case.run(how="block", prepare=look)
-    if found.error is None:
-        raise NotTested("the call is accepted")
+    case.need(found.error, "the call is accepted")
     for place, block in found.blocks.items():
         if place[0] in case.subject.outs:
             # As in PyTorch, what out= contains after a failure is not specified.
@@ -355,10 +312,12 @@ PROPERTIES = (
     Property("V0110", _undeclared_write, (_TENSORS,), quickly=3, enough=10, is_swept=True),
     Property("V0111", _write_between, (_TENSORS,), quickly=3, enough=10, is_swept=True),
     Property("V0112", _write_beyond, quickly=3, enough=12, is_swept=True),
-    Property("V0113", _read_beyond, (_TENSORS,), quickly=3, enough=12, is_swept=True),
-    Property("V0114", _uninitialised, quickly=4, enough=12, is_swept=True),
+    Property(
+        "V0113", _read_beyond, (_TENSORS, HAS_CHECKED_ELEMENTS), quickly=3, enough=12, is_swept=True
+    ),
+    Property("V0114", _uninitialised, (HAS_CHECKED_ELEMENTS,), quickly=4, enough=12, is_swept=True),
     Property("V0115", _undeclared_alias, (RETURNS_TENSORS,), quickly=4, enough=12, is_swept=True),
     Property("V0116", _missing_alias, _ALIASES, quickly=4, enough=12),
-    Property("V0117", _overlap, (WRITES,), quickly=2, enough=8),
+    Property("V0117", _overlap, (WRITES, HAS_CHECKED_ELEMENTS), quickly=2, enough=8),
     Property("V0118", _exception_safe, (_TENSORS,), quickly=8, enough=30, refused="only"),
 )

@@ -22,34 +22,14 @@ from opgen.verify.caller import (
     Outcome,
     Property,
     Result,
-    Run,
     leaves,
     place_text,
     significant,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import (
-    DTYPES,
-    Call,
-    Place,
-    TensorSpec,
-    as_dtype,
-    at,
-    filled_with,
-    put,
-    sizes_of,
-    tensors,
-    with_sizes,
-)
-from opgen.verify.properties.common import (
-    META,
-    TRACING,
-    has_tensors,
-    in_layout,
-    names_of_layouts,
-    program_of,
-    two_runs,
-)
+from opgen.verify.calls.specs import Call, Place, TensorSpec, at, put, sizes_of, with_sizes
+from opgen.verify.properties import common
+from opgen.verify.properties.common import META, TRACING, has_tensors, program_of
 from opgen.verify.subjects import HAS_META, RETURNS_TENSORS, TAKES_TENSORS, Need
 
 # Messages that say that there is no Meta kernel, or that it would have to know elements.
@@ -98,7 +78,7 @@ def is_about_meta(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) or any(words in text for words in _NO_META)
 
 
-def _meta(case: Case, call: Call) -> tuple[Result, ...]:
+def _meta(case: Case, call: Mapping[str, Any]) -> tuple[Result, ...]:
     """Return what Meta says about a call."""
     found = case.run(call, "meta")
     if found.error is None:
@@ -125,10 +105,10 @@ def _unlike(one: Described, other: Described, *kinds: str) -> Iterator[tuple[str
             yield (kind, list(a), list(b)) if isinstance(a, tuple) else (kind, a, b)
 
 
-def _as_meta(case: Case, run: Run, found: Outcome, kind: str) -> Iterator[Finding]:
+def _as_meta(case: Case, found: Outcome, kind: str, how: str = "") -> Iterator[Finding]:
     """Compare the tensors that a call returns with what Meta says about them."""
     case.need_accepted(found)
-    meta, how = _meta(case, run.call), f"{run.label}: " if run.label else ""
+    meta = _meta(case, found.call)
     if len(meta) != len(found.results):
         return
     for one, other in zip(found.results, meta):
@@ -137,11 +117,11 @@ def _as_meta(case: Case, run: Run, found: Outcome, kind: str) -> Iterator[Findin
             continue
         for what, real, said in _unlike(a, b, kind):
             text = f"{how}{one.label} has {what} {real}; Meta says {said}"
-            yield case.finding(text, run if how else Run("the call", run.call))
+            yield case.finding(text, found)
 
 
 def _meta_shape(case: Case) -> Iterator[Finding]:
-    yield from _as_meta(case, Run("", case.call), case.base, "shape")
+    yield from _as_meta(case, case.base, "shape")
     count, said = len(case.base.results), len(_meta(case, case.call))
     if count != said:
         yield case.finding(f"returns {count} tensors; Meta returns {said}")
@@ -149,38 +129,33 @@ def _meta_shape(case: Case) -> Iterator[Finding]:
 
 def _meta_dtype(case: Case) -> Iterator[Finding]:
     """For every dtype of the tensors that have the dtype of the first one."""
-    first = next((spec.dtype for _, spec in case.tensors()), "")
-    same = [place for place, spec in case.tensors() if spec.dtype == first]
-    tried = False
-    for dtype in (first, *(d for d in DTYPES if d != first)):
-        call, found = case.call, case.base
+    dtypes = {place: spec.dtype for place, spec in case.tensors().items()}
+    first = next(iter(dtypes.values()), "")
+    same = [place for place, dtype in dtypes.items() if dtype == first]
+    for dtype in (first, *(d for d in specs.DTYPES if d != first)):
+        found = case.base
         if dtype != first:
-            call = specs.changed(call, same, partial(as_dtype, dtype=dtype))
+            call = specs.changed(case.call, same, partial(specs.as_dtype, dtype=dtype))
             found = case.run(call)
-        try:
-            wrong = list(_as_meta(case, Run("", call), found, "dtype"))
-        except NotTested:
-            continue
-        tried = True
-        yield from wrong
-    if not tried:
-        raise NotTested("Meta refuses every dtype")
+        with contextlib.suppress(NotTested):
+            yield from _as_meta(case, found, "dtype")
+            case.is_tried = True
+    case.need(case.is_tried, "Meta refuses every dtype")
 
 
 def _meta_strides(case: Case) -> Iterator[Finding]:
-    yield from _as_meta(case, Run("dense inputs", case.call), case.base, "strides")
-    inputs = [place for place, _ in case.tensors() if place[0] not in case.subject.outs]
-    for name in names_of_layouts(spec for _, spec in case.read_only()):
+    yield from _as_meta(case, case.base, "strides", "dense inputs: ")
+    for name in common.names_of_layouts(case.read_only().values()):
         # A package may have no as_strided.
         with contextlib.suppress(NotImplementedError, NotTested):
-            run = Run(f"inputs {name}", in_layout(case.call, inputs, name))
-            yield from _as_meta(case, run, case.run(run.call), "strides")
+            found = case.run(common.in_layout(case.call, case.inputs(), name))
+            yield from _as_meta(case, found, "strides", f"inputs {name}: ")
 
 
 def _other_elements(call: Call) -> Iterator[Call]:
     """Yield the call with other elements: what a kernel refuses for all of them, it does not refuse for elements."""
-    yield specs.each_tensor(call, lambda spec: filled_with(spec, 0))
-    yield specs.each_tensor(call, lambda spec: filled_with(spec, 1))
+    yield specs.each_tensor(call, lambda spec: specs.filled_with(spec, 0))
+    yield specs.each_tensor(call, lambda spec: specs.filled_with(spec, 1))
     yield specs.each_tensor(
         call,
         lambda spec: replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 1)),
@@ -200,11 +175,12 @@ def _large_numbers(case: Case) -> Iterator[Finding]:
                 meta = case.run(call, "meta")
                 if meta.error is None or is_about_meta(meta.error):
                     continue
-                if case.run(call).error is None:
-                    yield case.finding(
-                        f"Meta refuses {name}={number}, and the kernel accepts it: {meta.message}",
-                        call,
+                found = case.run(call)
+                if found.error is None:
+                    text = (
+                        f"Meta refuses {name}={number}, and the kernel accepts it: {meta.message}"
                     )
+                    yield case.finding(text, found)
 
 
 def _meta_refuses(case: Case) -> Iterator[Finding]:
@@ -220,15 +196,13 @@ def _meta_refuses(case: Case) -> Iterator[Finding]:
         return
     text = f"{type(real.error).__name__}: {real.error}"
     for words, why in _REFUSED_RIGHTLY.items():
-        if any(word in text for word in words):
-            raise NotTested(why)
+        case.need(not any(word in text for word in words), why)
     is_made = case.subject.domain.make is not None
-    has_indices = any(spec.is_integer for spec in tensors(case.call))
-    if has_indices and (is_made or isinstance(real.error, IndexError)):
-        raise NotTested("the kernel may refuse it for an index")
+    has_indices = any(spec.is_integer for spec in specs.tensors(case.call))
+    is_of_index = has_indices and (is_made or isinstance(real.error, IndexError))
+    case.need(not is_of_index, "the kernel may refuse it for an index")
     for other in () if is_made else _other_elements(case.call):
-        if case.run(other).error is None:
-            raise NotTested("the kernel refuses it for its elements")
+        case.need(case.run(other).error, "the kernel refuses it for its elements")
     yield case.finding(f"Meta accepts what the kernel refuses: {real.message}")
 
 
@@ -246,7 +220,7 @@ def _graphs(case: Case, calls: Sequence[Call], *, unbacked: bool = False) -> int
 
     Each size above 1 is a symbol of its own: with `unbacked`, one without a value.
     """
-    torch: Any = importlib.import_module("torch")
+    torch = case.backend.module
     shapes: Any = importlib.import_module("torch.fx.experimental._config")
     count = 0
 
@@ -299,7 +273,7 @@ class _Symbols:
         fake: Any = importlib.import_module("torch._subclasses.fake_tensor")
         self.env = shapes.ShapeEnv()
         self.mode = fake.FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
-        self.torch: Any = importlib.import_module("torch")
+        self.torch = case.backend.module
         self.sympy: Any = importlib.import_module("sympy")
         self.symbols: dict[int, Any] = {}
         self.numbers: dict[Place, Any] = {}
@@ -411,8 +385,7 @@ def _symbolic(case: Case) -> Iterator[Finding]:
     case = _roomy(case)
     sizes = sizes_of(case.call)
     symbols = _Symbols(case, backed=True)
-    if not symbols.symbols and not symbols.numbers:
-        raise NotTested("no size and no SymInt is above 1")
+    case.need(symbols.symbols or symbols.numbers, "no size and no SymInt is above 1")
     try:
         returned = symbols.call(case)
     except (NotApplicable, NotTested):
@@ -444,10 +417,10 @@ def _symbolic(case: Case) -> Iterator[Finding]:
         if changed is not None and _is_specialized(case, changed):
             yield case.finding(
                 f"{what} is specialized: a graph for {found} works for no other number",
-                *two_runs("traced", case.call, "with another number", changed),
+                changed,
+                case.call,
             )
-    if fixed == len(numbers):
-        raise NotApplicable("it takes no other sizes")
+    case.need_to_apply(fixed < len(numbers), "it takes no other sizes")
     tried = 0
     for other, call in _others(case, symbols):
         values = symbols.values(call, other)
@@ -479,11 +452,11 @@ def _symbolic(case: Case) -> Iterator[Finding]:
         if broken:
             yield case.finding(
                 f"a graph for sizes {sizes} does not work for others ({named}): it is specialized by {broken[0]}",
-                *two_runs("traced", case.call, "with other sizes", call),
+                real,
+                case.call,
             )
-        yield from _symbolic_results(case, symbols, returned, real, values, named, call)
-    if not tried:
-        raise NotTested("no other sizes are accepted")
+        yield from _symbolic_results(case, symbols, returned, real, values, named)
+    case.need(tried, "no other sizes are accepted")
 
 
 def _others(case: Case, symbols: _Symbols) -> Iterator[tuple[Mapping[int, int], Call]]:
@@ -493,7 +466,7 @@ def _others(case: Case, symbols: _Symbols) -> Iterator[tuple[Mapping[int, int], 
             yield {}, put(case.call, place, at(case.call, place) + add)
     for other in _other_sizes(list(symbols.symbols)) if symbols.symbols else ():
         call = with_sizes(case.call, other)
-        if all(spec.count <= _MOST_ELEMENTS for spec in tensors(call)):
+        if all(spec.count <= _MOST_ELEMENTS for spec in specs.tensors(call)):
             yield other, call
 
 
@@ -504,9 +477,7 @@ def _symbolic_results(
     real: Outcome,
     values: Mapping[Any, Any],
     named: str,
-    call: Call,
 ) -> Iterator[Finding]:
-    runs = two_runs("traced", case.call, "with other sizes", call)
     for (label, traced), result in zip(leaves(case.subject, returned), real.results):
         known = result.described
         if known is None or not case.backend.is_tensor(traced):
@@ -523,7 +494,8 @@ def _symbolic_results(
             yield case.finding(
                 f"traced with symbols, {label} has {what} {list(found)} ({named}); "
                 f"the kernel returns {list(expected)}",
-                *runs,
+                real,
+                case.call,
             )
 
 
@@ -544,8 +516,7 @@ def _other_sizes(sizes: list[int]) -> Iterator[dict[int, int]]:
 
 def _unbacked(case: Case) -> Iterator[Finding]:
     case = _roomy(case)
-    if not sizes_of(case.call):
-        raise NotTested("no size is above 1")
+    case.need(sizes_of(case.call), "no size is above 1")
     try:
         _Symbols(case, backed=False).call(case)
     except (NotApplicable, NotTested):

@@ -15,15 +15,7 @@ import numpy as np
 
 from opgen.gradtest.backends import first_line
 from opgen.verify.backends.base import Described
-from opgen.verify.caller import (
-    Case,
-    Finding,
-    NotApplicable,
-    NotTested,
-    Outcome,
-    Property,
-    leaves,
-)
+from opgen.verify.caller import Case, Finding, NotApplicable, NotTested, Outcome, Property, leaves
 from opgen.verify.calls.specs import ITEMSIZES, at, tensors
 from opgen.verify.properties.common import enlarged
 from opgen.verify.subjects import RETURNS_TENSORS, TAKES_TENSORS, Need
@@ -76,14 +68,13 @@ def _is_held(described: Described, case: Case, found: Outcome) -> bool:
     needed = int(np.prod(described.shape)) * ITEMSIZES.get(described.dtype, 16)
     if described.storage_bytes <= _ROOM + 16 * needed:
         return False
-    given = [case.backend.describe(at(found.given, place)) for place, _ in case.tensors()]
+    given = [case.backend.describe(at(found.given, place)) for place in case.tensors()]
     return all(argument.storage != described.storage for argument in given)
 
 
 def _gil(case: Case) -> Iterator[Finding]:
     """A thread that counts gets on while the operator works."""
-    if case.subject.outs:
-        raise NotTested("the functional variant is tested")
+    case.need(not case.subject.outs, "the functional variant is tested")
     for count in _GIL_ELEMENTS:
         call = enlarged(case, count)
         if call is None or max(spec.count for spec in tensors(call)) < _RELEASED:
@@ -114,8 +105,7 @@ def _gil(case: Case) -> Iterator[Finding]:
                     yield case.finding(
                         f"a call of {seconds * 1e3:.1f} ms lets no other thread of Python run", call
                     )
-    if seconds > _LONG:
-        raise NotTested("the machine is too busy to tell")
+    case.need(seconds <= _LONG, "the machine is too busy to tell")
     raise NotApplicable("no call takes long, so that other threads wait little")
 
 

@@ -21,16 +21,9 @@ from opgen.verify.caller import (
     captured,
     differ,
 )
-from opgen.verify.calls.specs import (
-    Call,
-    GeneratorSpec,
-    TensorSpec,
-    changed,
-    each_tensor,
-    reordered,
-    with_other_numbers,
-)
-from opgen.verify.properties.common import NO_SIGNATURE, enlarged, two_runs, with_outs
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import Call, TensorSpec, each_tensor, with_other_numbers
+from opgen.verify.properties.common import NO_SIGNATURE, enlarged, with_outs
 from opgen.verify.subjects import CONCURRENT, NOT_RANDOM, SPECIFIED, Need, default_of
 
 # Elements of a call whose work is divided among threads, by whose number they cannot be divided, and of one that takes long
@@ -55,10 +48,9 @@ _RANDOM: tuple[Need, ...] = (
 
 
 def _threads(case: Case) -> Iterator[Finding]:
-    if case.backend.threads() == 0:
-        raise NotTested("the number of threads cannot be set")
-    call = _enlarged(case, _LARGE[case.mode])
     before = case.backend.threads()
+    case.need(before, "the number of threads cannot be set")
+    call = _enlarged(case, _LARGE[case.mode])
     try:
         case.backend.set_threads(1)
         started = time.process_time()
@@ -115,16 +107,16 @@ def _again(case: Case) -> Iterator[Finding]:
         case.run(call)
     if one.error is None and not one.blocks and not case.subject.written:
         now = list(case.caller.results(case.subject, one.returned))
-        runs = two_runs("the call", case.call, "a later call", others[0])
+        later = Run("a later call", others[0])
         text = "later calls change what an earlier one has returned: "
-        yield from case.unlike(text, now, one.results, *runs, exact=True)
+        yield from case.unlike(text, now, one.results, one, later, exact=True)
     if one.error is None and not case.subject.written:
         # Tensors lie where those of the call before were.
         case.run(others[0], "block")
         again = case.run(how="block").everything
-        runs = two_runs("the call", case.call, "the call before", others[0])
         text = "after a call whose tensors had the same addresses, "
-        yield from case.unlike(text, again, one.everything, *runs, units=_FEW_UNITS)
+        before = Run("the call before", others[0])
+        yield from case.unlike(text, again, one.everything, one, before, units=_FEW_UNITS)
     for _ in range(_AGAIN):
         two = case.run()
         if (one.error is None) != (two.error is None):
@@ -158,19 +150,17 @@ def _in_other_modes(case: Case) -> Iterator[Finding]:
     """The same call returns the same if its tensors require gradients, and if none is recorded."""
     if case.base.error is not None:
         return
-    leaves = [place for place, spec in case.read_only() if spec.is_differentiable]
+    leaves = [place for place, spec in case.read_only().items() if spec.is_differentiable]
 
     def require(outcome: Outcome) -> None:
-        outcome.given = changed(outcome.given, leaves, case.backend.leaf)
+        outcome.given = specs.changed(outcome.given, leaves, case.backend.leaf)
 
     if not leaves or case.subject.written:
         return
     for how, context in case.backend.modes().items():
         with context():
             found = case.run(prepare=require)
-        if found.error is None:
-            run, base = Run(how, case.call), case.base.results
-            yield from case.unlike(f"{how}: ", found.results, base, run, units=_FEW_UNITS)
+        yield from case.compare(f"{how}: ", found, case.base, "results", units=_FEW_UNITS)
 
 
 def _with_defaults(case: Case) -> Iterator[Finding]:
@@ -182,16 +172,14 @@ def _with_defaults(case: Case) -> Iterator[Finding]:
     short, full = case.run(rest), case.run({**rest, **known})
     if short.error is not None and full.error is not None:
         return
-    runs = two_runs("with defaults left out", rest, "with defaults given", {**rest, **known})
     for found, what in ((short, "left out"), (full, "given")):
         if found.error is not None:
             if NO_SIGNATURE in found.message:
                 return
             text = f"refuses a call with {', '.join(known)} {what}: {found.message}"
-            yield case.finding(text, *runs)
+            yield case.finding(text, short, full)
     text = ", ".join(f"{name}={value!r}" for name, value in known.items())
-    text = f"with {text} left out instead of given, "
-    yield from case.unlike(text, short.everything, full.everything, *runs)
+    yield from case.compare(f"with {text} left out instead of given, ", short, full)
 
 
 def _first_in_a_process(case: Case) -> Iterator[Finding]:
@@ -213,7 +201,7 @@ def _first_in_a_process(case: Case) -> Iterator[Finding]:
 
 def _other(spec: TensorSpec, seed: int = 17) -> TensorSpec:
     if spec.values is not None:
-        return reordered(spec)
+        return specs.reordered(spec)
     return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + seed))
 
 
@@ -247,7 +235,7 @@ def _generator(case: Case) -> Iterator[Finding]:
     name = names[0]
 
     def with_seed(seed: int) -> Call:
-        return {**case.call, name: GeneratorSpec(seed)}
+        return {**case.call, name: specs.GeneratorSpec(seed)}
 
     one, is_drawn = _beside_default(case, with_seed(5))
     again = case.run(with_seed(5), seed=2)
@@ -256,8 +244,7 @@ def _generator(case: Case) -> Iterator[Finding]:
     text = (
         "a generator with the same seed gives another result, if the default one has another seed: "
     )
-    run = Run("with a generator", with_seed(5))
-    yield from case.unlike(text, again.everything, one.everything, run, exact=True)
+    yield from case.unlike(text, again.everything, one.everything, again, exact=True)
     if is_drawn:
         yield case.finding(
             "a generator is passed, and the default one has moved on, too", with_seed(5)
@@ -282,8 +269,7 @@ def _concurrent(case: Case) -> Iterator[Finding]:
     started = time.process_time()
     expected = [case.run(call) for call in calls]
     spent = time.process_time() - started
-    if any(e.error is not None for e in expected):
-        raise NotTested("it refuses large inputs")
+    case.need_accepted(*expected, what="large inputs")
     caller = case.caller
     rounds = _rounds(case, spent, _LEAST)
     caller.reached[CONCURRENT] += rounds
@@ -312,8 +298,8 @@ def _concurrent(case: Case) -> Iterator[Finding]:
     given = [[caller.build(call) for _ in range(rounds)] for call in calls]
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(work, given))
-    for call, other, alone, found in zip(calls, reversed(calls), expected, outcomes):
-        runs = two_runs("in one thread", call, "in another thread", other)
+    for alone, other, found in zip(expected, reversed(calls), outcomes):
+        runs = alone, Run("in another thread", other)
         text = "during a call in another thread, "
         for results in found:
             if isinstance(results, Exception):

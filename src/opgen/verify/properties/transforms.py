@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,20 +23,8 @@ from opgen.verify.caller import (
     place_text,
     wrong_elements,
 )
-from opgen.verify.calls.specs import (
-    Call,
-    Place,
-    TensorSpec,
-    as_dtype,
-    changed,
-    elements,
-    explicit,
-    flat,
-    put,
-    reordered,
-    sizes_of,
-    with_sizes,
-)
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import Call, Place, TensorSpec
 from opgen.verify.properties.common import TRACING, has_tensors, program_of
 from opgen.verify.properties.meta import is_about_meta
 from opgen.verify.subjects import (
@@ -90,22 +77,18 @@ def _unsupported(error: BaseException) -> bool:
 
 
 def _vmap(case: Case) -> Iterator[Finding]:
-    chosen = [(p, s) for p, s in case.tensors() if p[1] is None]
-    if not chosen or case.base.error is not None:
-        raise NotTested("the call has no tensors")
-    tried = False
-    for batched, dim in _ways(chosen, case.mode):
-        stacks: dict[Place, list[TensorSpec]] = {}
-        for place, spec in batched:
-            # The same elements in another order stay in the domain of the operator.
-            stacks[place] = [spec, reordered(spec)]
+    chosen = {p: s for p, s in case.tensors().items() if p[1] is None}
+    case.need(chosen and case.base.error is None, "the call has no tensors")
+    for batched, dim in _ways(list(chosen), case.mode):
+        # The same elements in another order stay in the domain of the operator.
+        stacks = {place: [chosen[place], specs.reordered(chosen[place])] for place in batched}
         alone = []
         for index in (0, 1):
             call = case.call
             for place, stack in stacks.items():
-                call = put(call, place, stack[index])
-            alone.append((call, case.run(call)))
-        if any(found.error is not None for _, found in alone):
+                call = specs.put(call, place, stack[index])
+            alone.append(case.run(call))
+        if any(found.error is not None for found in alone):
             continue
         try:
             found = _mapped(case, stacks, dim)
@@ -113,15 +96,14 @@ def _vmap(case: Case) -> Iterator[Finding]:
             if _unsupported(error) and not _is_own_fault(case.subject, error):
                 raise NotApplicable(f"vmap does not support it: {first_line(error)}") from None
             yield case.finding(f"vmap fails: {first_line(error)}")
-        tried = True
+        case.is_tried = True
         names = ", ".join(place_text(p) for p in stacks)
-        for index, (call, one) in enumerate(alone):
+        for index, one in enumerate(alone):
             rows = [_row(result, index) for result in found]
             expected = [result for result in one.results if result.described is not None]
             text = f"vmap over dimension {dim} of {names}, example {index}: "
-            yield from case.unlike(text, rows, expected, Run("alone", call))
-    if not tried:
-        raise NotTested("it refuses the examples of a batch")
+            yield from case.unlike(text, rows, expected, Run("alone", one.call))
+    case.need(case.is_tried, "it refuses the examples of a batch")
 
 
 def _is_own_fault(subject: Subject, error: BaseException) -> bool:
@@ -134,9 +116,7 @@ def _is_own_fault(subject: Subject, error: BaseException) -> bool:
     return subject.facts.has_batching_rule or (subject.facts.is_composite and not without_rule)
 
 
-def _ways(
-    chosen: Sequence[tuple[Place, TensorSpec]], mode: str
-) -> Iterator[tuple[Sequence[tuple[Place, TensorSpec]], int]]:
+def _ways(chosen: Sequence[Place], mode: str) -> Iterator[tuple[Sequence[Place], int]]:
     yield chosen, 0
     if mode != "quick" or len(chosen) > 1:
         yield chosen[:1], 0
@@ -146,14 +126,13 @@ def _ways(
         yield chosen, -1
 
 
-def _mapped(case: Case, stacks: dict[Place, list[TensorSpec]], dim: int) -> list[Result]:
+def _mapped(case: Case, stacks: Mapping[Place, list[TensorSpec]], dim: int) -> list[Result]:
     given = case.caller.build(case.call)
     batches = []
-    for specs in stacks.values():
-        numbers = np.stack(
-            [elements(s) for s in specs], axis=dim if dim >= 0 else len(specs[0].shape)
-        )
-        batches.append(case.backend.fresh(explicit(specs[0], numbers)))
+    for stack in stacks.values():
+        axis = dim if dim >= 0 else len(stack[0].shape)
+        numbers = np.stack([specs.elements(spec) for spec in stack], axis=axis)
+        batches.append(case.backend.fresh(specs.explicit(stack[0], numbers)))
     names = [place[0] for place in stacks]
 
     def one(*examples: Any) -> Any:
@@ -191,46 +170,46 @@ def _eager(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[
         values = program(*inputs)
     except Exception as error:
         raise NotTested(f"the program fails: {first_line(error)}") from None
-    if not values:
-        raise NotApplicable("the program returns no tensors")
+    case.need_to_apply(values, "the program returns no tensors")
     return program, inputs, _results(case, values)
 
 
 def _copies(*inputs: Any) -> Any:
     """Stand in for a program with the operator: it calls none of the library."""
-    return tuple(t.clone() for t in flat(inputs) if hasattr(t, "clone"))
+    return tuple(t.clone() for t in specs.flat(inputs) if hasattr(t, "clone"))
 
 
-def _failure(what: str, error: BaseException, tool: Callable[[Callable[..., Any]], Any]) -> str:
-    """Return what a finding says of a failure. Raises NotTested if the tool also fails without the operator."""
+def _failure(
+    case: Case, what: str, error: BaseException, tool: Callable[[Callable[..., Any]], Any]
+) -> Finding:
+    """Return the finding of a failure. Raises NotTested if the tool also fails without the operator."""
     if type(error).__name__.startswith("Internal"):
         raise NotTested(f"PyTorch fails: {first_line(error)}")
     try:
         tool(_copies)
     except Exception as without:
         raise NotTested(f"PyTorch also fails without the operator: {first_line(without)}") from None
-    return f"{what}: {first_line(error)}"
+    return case.finding(f"{what}: {first_line(error)}")
 
 
 def _functionalized(case: Case) -> Iterator[Finding]:
-    torch: Any = importlib.import_module("torch")
     program, inputs, expected = _eager(case, case.call)
     case.backend.seed(0)
 
     def tool(program: Callable[..., Any]) -> Any:
-        return torch.func.functionalize(program)(*inputs)
+        return case.backend.module.func.functionalize(program)(*inputs)
 
     try:
         values = tool(program)
     except Exception as error:
         if _unsupported(error):
             raise NotApplicable(f"PyTorch does not support it: {first_line(error)}") from None
-        yield case.finding(_failure("a functionalized program fails", error, tool))
+        yield _failure(case, "a functionalized program fails", error, tool)
     yield from case.unlike("a functionalized program: ", _results(case, values), expected)
 
 
 def _compiled(case: Case) -> Iterator[Finding]:
-    torch: Any = importlib.import_module("torch")
+    torch: Any = case.backend.module
     backend = "inductor" if case.mode == "thorough" else "aot_eager_decomp_partition"
     program, inputs, expected = _eager(case, case.call)
 
@@ -249,17 +228,17 @@ def _compiled(case: Case) -> Iterator[Finding]:
     except Exception as error:
         if _unsupported(error) or is_about_meta(error):
             raise NotApplicable(f"PyTorch does not compile it: {first_line(error)}") from None
-        yield case.finding(_failure(f"it cannot be compiled by {backend}", error, tool))
+        yield _failure(case, f"it cannot be compiled by {backend}", error, tool)
     finally:
         torch._dynamo.reset()
 
 
 def _compiled_again(case: Case, compiled: Any, backend: str) -> Iterator[Finding]:
     """Call the compiled program with other sizes."""
-    sizes = {size: size + 2 for size in sizes_of(case.call)}
+    sizes = {size: size + 2 for size in specs.sizes_of(case.call)}
     if not sizes:
         return
-    call = with_sizes(case.call, sizes)
+    call = specs.with_sizes(case.call, sizes)
     try:
         _, inputs, expected = _eager(case, call)
     except NotTested:
@@ -270,7 +249,7 @@ def _compiled_again(case: Case, compiled: Any, backend: str) -> Iterator[Finding
 
 
 def _exported(case: Case) -> Iterator[Finding]:
-    torch: Any = importlib.import_module("torch")
+    torch: Any = case.backend.module
     program, inputs, expected = _eager(case, case.call)
 
     def tool(program: Callable[..., Any]) -> Any:
@@ -292,17 +271,18 @@ def _exported(case: Case) -> Iterator[Finding]:
             raise NotApplicable(f"PyTorch does not export it: {first_line(error)}") from None
         if "DynamicOutputShape" in text:
             raise NotApplicable("the shape of its result depends on data") from None
-        yield case.finding(_failure("it cannot be exported", error, tool))
+        yield _failure(case, "it cannot be exported", error, tool)
     yield from case.unlike("exported: ", _results(case, values), expected)
 
 
 def _autocast(case: Case) -> Iterator[Finding]:
-    torch: Any = importlib.import_module("torch")
-    call, base, found = case.call, case.base, case.tensors()
-    if all(spec.dtype != "float32" for _, spec in found):
+    torch, call, base = case.backend.module, case.call, case.base
+    dtypes = {place: spec.dtype for place, spec in case.tensors().items()}
+    if "float32" not in dtypes.values():
         # Autocast leaves calls without such a tensor alone.
-        same = [place for place, spec in found if spec.dtype == found[0][1].dtype]
-        call = changed(call, same, partial(as_dtype, dtype="float32"))
+        first = next(iter(dtypes.values()))
+        same = [place for place, dtype in dtypes.items() if dtype == first]
+        call = specs.changed(call, same, partial(specs.as_dtype, dtype="float32"))
         base = case.run(call)
     case.need_accepted(base, what="float32")
     given = case.caller.build(call)

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
 from opgen.verify.backends.base import Described
-from opgen.verify.caller import (
-    EPSILONS,
-    Case,
-    Finding,
-    NotApplicable,
-    NotTested,
-    Outcome,
-    Property,
-    Run,
-    differ,
-    wrong_elements,
-)
+from opgen.verify.caller import EPSILONS, Case, Finding, Outcome, Property, differ, wrong_elements
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Call, Place, TensorSpec
-from opgen.verify.properties.common import is_checked_value, remember
-from opgen.verify.subjects import DRAWS_NOTHING, WRITES, Need
+from opgen.verify.properties.common import remember
+from opgen.verify.subjects import DRAWS_NOTHING, HAS_CHECKED_ELEMENTS, WRITES, Need
 
 _HAS_FUNCTIONAL: Need = (lambda s: s.functional is not None, "it has no functional variant")
 _INPLACE: tuple[Need, ...] = (
@@ -56,25 +46,23 @@ def _functional(case: Case) -> Outcome:
     assert case.subject.functional is not None
     call = {n: v for n, v in case.call.items() if n not in case.subject.outs}
     found = case.caller.run(case.subject.functional, call)
-    if found.error is not None:
-        raise NotTested(f"the functional variant refuses it: {found.message}")
+    case.need(found.error is None, f"the functional variant refuses it: {found.message}")
     return found
 
 
 def _inplace_agrees(case: Case) -> Iterator[Finding]:
-    if not is_checked_value(case):
-        raise NotApplicable("its elements are not specified")
-    expected = _functional(case).results
+    functional = _functional(case)
+    expected = functional.results
     found = case.base.results if case.subject.schema.returns else case.base.written
     kinds = (
         [r.described and (r.described.shape, r.described.dtype) for r in results]
         for results in zip(found, expected)
     )
-    if any(one != other for one, other in kinds):
-        raise NotApplicable("the functional variant returns another shape or dtype")
+    is_same = all(one == other for one, other in kinds)
+    case.need_to_apply(is_same, "the functional variant returns another shape or dtype")
     if len(found) == 1:
         found = (replace(found[0], label="self"),)
-    runs = _beside_functional(case, "in place", case.call)
+    runs = case.base, functional
     yield from case.unlike("in place, ", found, expected[: len(found)], *runs)
     for one, other in zip(found, expected):
         a, b = one.elements, other.elements
@@ -88,47 +76,29 @@ def _inplace_agrees(case: Case) -> Iterator[Finding]:
             yield case.finding(text, *runs)
 
 
-def _beside_functional(case: Case, how: str, call: Call) -> tuple[Run, Run]:
-    """Return a call, and the same one of the functional variant."""
-    assert case.subject.functional is not None
-    return Run(how, call), Run("functional", call, case.subject.functional.spelling)
+def _outs(case: Case) -> dict[Place, TensorSpec]:
+    outs = case.outs()
+    case.need(outs, "the list of out arguments is empty")
+    return outs
 
 
-def _outs(case: Case) -> list[tuple[Place, TensorSpec]]:
-    found = [(p, spec) for p, spec in case.tensors() if p[0] in case.subject.outs]
-    if not found:
-        raise NotTested("the list of out arguments is empty")
-    return found
-
-
-def _compare_outs(
-    case: Case, call: Call, found: Outcome, expected: Outcome, how: str
-) -> Iterator[Finding]:
-    runs = _beside_functional(case, "with out=", call)
-    yield from case.unlike(f"with out= {how}, ", found.written, expected.results, *runs)
+def _compare_outs(case: Case, found: Outcome, expected: Outcome, how: str) -> Iterator[Finding]:
+    return case.unlike(how, found.written, expected.results, found, expected)
 
 
 def _out_agrees(case: Case) -> Iterator[Finding]:
-    if not is_checked_value(case):
-        raise NotApplicable("its elements are not specified")
-    expected = _functional(case)
-    outs = _outs(case)
-    found = case.base
+    expected, outs, found = _functional(case), _outs(case), case.base
     if found.error is not None:
-        yield case.finding(
-            f"refuses an out argument of the right shape and dtype: {found.message}",
-            *_beside_functional(case, "with out=", case.call),
-        )
-    yield from _compare_outs(case, case.call, found, expected, "of the right shape")
+        text = f"refuses an out argument of the right shape and dtype: {found.message}"
+        yield case.finding(text, found, expected)
+    yield from _compare_outs(case, found, expected, "with out= of the right shape, ")
     if len(found.results) == len(found.written):
         yield from case.unlike("with out=, what is returned: ", found.results, expected.results)
-    for how, change in (("with gaps", specs.gapped), ("transposed", specs.transposed)):
-        if not any(spec.count > 1 for _, spec in outs):
-            break
-        call = specs.changed(case.call, [place for place, _ in outs], change)
-        strided = case.run(call, "block")
-        if strided.error is None:
-            yield from _compare_outs(case, call, strided, expected, how)
+    if any(spec.count > 1 for spec in outs.values()):
+        for how, change in (("with gaps", specs.gapped), ("transposed", specs.transposed)):
+            strided = case.run(specs.changed(case.call, outs, change), "block")
+            if strided.error is None:
+                yield from _compare_outs(case, strided, expected, f"with out= {how}, ")
 
 
 # Other shapes of out=, whose elements are from 5 to 6.
@@ -143,33 +113,30 @@ _OTHER_SHAPES: Mapping[str, Callable[[TensorSpec], tuple[int, ...]]] = {
 def _reshaped_outs(case: Case, how: str) -> Call:
     """Return the call with another shape of its out arguments."""
     shape = _OTHER_SHAPES[how]
-    outs = [place for place, _ in _outs(case)]
     return specs.changed(
-        case.call, outs, lambda s: replace(s, shape=shape(s), fill=specs.Fill(1, 5, 6))
+        case.call, _outs(case), lambda s: replace(s, shape=shape(s), fill=specs.Fill(1, 5, 6))
     )
 
 
 def _out_resizes(case: Case) -> Iterator[Finding]:
     expected = _functional(case)
-    tried = False
     for how in _OTHER_SHAPES:
         call = _reshaped_outs(case, how)
         found = case.run(call)
         if found.error is not None or call == case.call:
             continue
-        tried = True
+        case.is_tried = True
         for one, other in zip(found.written, expected.results):
             assert one.described is not None and other.described is not None
             if one.described.shape != other.described.shape:
                 yield case.finding(
                     f"out {how} is left with shape {list(one.described.shape)}, "
                     f"the result has {list(other.described.shape)}",
-                    Run("with out= of another shape", call),
+                    found,
                 )
-        if is_checked_value(case):
-            yield from _compare_outs(case, call, found, expected, how)
-    if not tried:
-        raise NotApplicable("it refuses out arguments of another shape")
+        if case.subject.has_checked_elements:
+            yield from _compare_outs(case, found, expected, f"with out= {how}, ")
+    case.need_to_apply(case.is_tried, "it refuses out arguments of another shape")
 
 
 def _out_warns(case: Case) -> Iterator[Finding]:
@@ -186,11 +153,10 @@ def _out_warns(case: Case) -> Iterator[Finding]:
             if found.error is None and says_resized:
                 yield case.finding(text, call)
             continue
-        if found.error is not None:
-            raise NotApplicable("it refuses out arguments of another shape")
+        case.need_to_apply(not found.error, "it refuses out arguments of another shape")
         resized = any(
             result.described is not None and result.described.shape != specs.at(other, place).shape
-            for result, (place, _) in zip(found.written, _outs(case))
+            for result, place in zip(found.written, _outs(case))
         )
         if resized and not says_resized:
             yield case.finding(text, call)
@@ -205,25 +171,20 @@ _REFUSED_DTYPES = {
 
 
 def _out_refuses(case: Case) -> Iterator[Finding]:
-    if not case.base.written or case.base.error is not None:
-        raise NotTested("it refuses an out argument of the right dtype")
+    case.need(case.base.written, "it refuses an out argument of the right dtype")
     outs = _outs(case)
-    tried = False
-    for place, spec in outs:
-        dtype = _REFUSED_DTYPES.get(spec.dtype)
-        if dtype is None:
-            continue
-        tried = True
+    known = {p: _REFUSED_DTYPES[s.dtype] for p, s in outs.items() if s.dtype in _REFUSED_DTYPES}
+    for place, dtype in known.items():
+        spec = outs[place]
         wrong = replace(spec, dtype=dtype, fill=specs.Fill(3, 0, 4))
-        call = specs.put(case.call, place, wrong)
-        found = case.run(call, "block", prepare=remember)
+        found = case.run(specs.put(case.call, place, wrong), "block", prepare=remember)
         if found.error is None:
-            yield case.finding(f"writes a result of {spec.dtype} to out of {dtype}", call)
+            yield case.finding(f"writes a result of {spec.dtype} to out of {dtype}", found)
         elif any(block.changes().elements for block in found.blocks.values()):
-            yield case.finding(f"refuses out of {dtype}, after it has written to an argument", call)
+            text = f"refuses out of {dtype}, after it has written to an argument"
+            yield case.finding(text, found)
     yield from _out_casts(case, outs)
-    if not tried:
-        raise NotApplicable("results of bool can be stored in any dtype")
+    case.need_to_apply(known, "results of bool can be stored in any dtype")
 
 
 # Dtypes of out arguments that hold most results of another one.
@@ -238,12 +199,12 @@ _CASTS = {
 }
 
 
-def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Finding]:
+def _out_casts(case: Case, outs: Mapping[Place, TensorSpec]) -> Iterator[Finding]:
     """An out argument of another dtype of the same kind receives the numbers of the result, unless it is refused."""
-    if not is_checked_value(case):
+    if not case.subject.has_checked_elements:
         return
     expected = _functional(case)
-    for index, (place, spec) in enumerate(outs):
+    for index, (place, spec) in enumerate(outs.items()):
         for dtype in _CASTS.get(spec.dtype, ()):
             call = specs.put(case.call, place, replace(spec, dtype=dtype, fill=specs.Fill(3, 5, 6)))
             found = case.run(call)
@@ -253,7 +214,7 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             if one.described is None or one.elements is None or other.elements is None:
                 continue
             if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
-                yield case.finding(f"out of {dtype} is {one.described} after the call", call)
+                yield case.finding(f"out of {dtype} is {one.described} after the call", found)
             with np.errstate(all="ignore"):
                 numbers = other.elements.astype(one.elements.dtype)
             narrow = replace(other, described=one.described, elements=numbers)
@@ -261,39 +222,34 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             coarse = max(dtype, spec.dtype, key=lambda d: EPSILONS.get(d, 0.0))
             if wrong_elements(one.elements, numbers, coarse).any():
                 text = differ([one], [narrow]) or "its elements are wrong"
-                yield case.finding(f"out of {dtype}: {text}", call)
+                yield case.finding(f"out of {dtype}: {text}", found)
 
 
 def _out_keeps(case: Case) -> Iterator[Finding]:
-    expected = _functional(case)
-    outs = _outs(case)
-    if not any(spec.count > 1 for _, spec in outs):
-        raise NotTested("the result has one element")
-    tried = False
+    expected, outs = _functional(case), _outs(case)
+    case.need(any(spec.count > 1 for spec in outs.values()), "the result has one element")
     for how, change in (
         ("dense", specs.plain),
         ("with gaps", specs.gapped),
         ("transposed", specs.transposed),
         ("that begins inside of its storage", specs.shifted),
     ):
-        call = specs.changed(case.call, [place for place, _ in outs], change)
-        pairs, found = _kept(case, outs, call, "block")
+        pairs, found = _kept(case, outs, specs.changed(case.call, outs, change), "block")
         if found.error is not None:
             continue
-        tried = True
+        case.is_tried = True
         for was, _, now in pairs:
             if was.storage != now.storage:
-                yield case.finding(f"gives out, {how}, other memory", call)
+                yield case.finding(f"gives out, {how}, other memory", found)
             if (was.shape, was.strides, was.offset) != (now.shape, now.strides, now.offset):
                 yield case.finding(
                     f"out, {how}, had strides {list(was.strides)} and offset {was.offset}, and has "
                     f"{list(now.strides)} and {now.offset} after the call",
-                    call,
+                    found,
                 )
-        if is_checked_value(case):
-            yield from case.unlike(f"out, {how}: ", found.written, expected.results, call)
-    if not tried:
-        raise NotTested("it refuses every out argument")
+        if case.subject.has_checked_elements:
+            yield from _compare_outs(case, found, expected, f"out, {how}: ")
+    case.need(case.is_tried, "it refuses every out argument")
 
 
 _KEEPS_TENSORS: tuple[Need, ...] = (
@@ -311,11 +267,9 @@ _KEEPS_TENSORS: tuple[Need, ...] = (
 
 def _inplace_keeps(case: Case) -> Iterator[Finding]:
     calls = [("", case.call)]
-    first = next((p for p, _ in case.written()), None)
-    if first is None:
-        raise NotTested("no tensor is written")
-    shape = specs.at(case.call, first).shape
-    for place, spec in case.read_only():
+    case.need(case.written(), "no tensor is written")
+    shape = next(iter(case.written().values())).shape
+    for place, spec in case.read_only().items():
         # The result would be larger than what is written.
         larger = replace(spec, shape=(2, *shape), values=None, layout=None)
         calls.append(
@@ -326,30 +280,29 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
             wide = specs.put(case.call, place, replace(spec, dtype=wider))
             calls.append((f" with {place[0]} of {wider}", wide))
     for how, call in calls:
-        for was, label, now in _kept(case, case.written(), call, "fresh")[0]:
+        for was, label, now in _kept(case, case.written(), call)[0]:
             if (was.shape, was.strides, was.dtype) != (now.shape, now.strides, now.dtype):
                 yield case.finding(f"{label} was {was}, and is {now} after the call{how}", call)
 
 
 def _kept(
-    case: Case, written: Sequence[tuple[Place, TensorSpec]], call: Call, way: str
+    case: Case, written: Iterable[Place], call: Call, way: str = "fresh"
 ) -> tuple[list[tuple[Described, str, Described]], Outcome]:
     """Return what tensors were before a call, their names, and what they are after it: none if it is refused."""
     before: list[Described] = []
 
     def look(outcome: Outcome) -> None:
-        before.extend(case.backend.describe(specs.at(outcome.given, place)) for place, _ in written)
+        before.extend(case.backend.describe(specs.at(outcome.given, place)) for place in written)
 
     found = case.run(call, way, prepare=look)
     pairs = zip(before, found.written)
     return [(was, now.label, now.described) for was, now in pairs if now.described], found
 
 
+_of_elements = partial(Property, enough=12, is_ordered=True, is_swept=True)
 PROPERTIES = (
-    Property(
-        "V0101", _inplace_agrees, _INPLACE, enough=12, quickly=4, is_ordered=True, is_swept=True
-    ),
-    Property("V0102", _out_agrees, _OUT, enough=12, quickly=3, is_ordered=True, is_swept=True),
+    _of_elements("V0101", _inplace_agrees, (*_INPLACE, HAS_CHECKED_ELEMENTS), quickly=4),
+    _of_elements("V0102", _out_agrees, (*_OUT, HAS_CHECKED_ELEMENTS), quickly=3),
     Property("V0103", _out_resizes, _OUT, quickly=2),
     Property("V0104", _out_warns, (*_OUT, _NO_FACTORY), quickly=1, enough=4),
     Property("V0105", _out_refuses, _CASTS_TO_OUT, quickly=2),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from opgen.autograd.derivative import DifferentiabilityInfo
+from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.model.derivatives import DEFAULT_KEY
@@ -34,7 +34,12 @@ _FRAMEWORKS = {"": RuntimeBackend, "jax": JaxBackend, "tvm-ffi": TvmFfiBackend}
 
 def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]:
     """Load the library of a request; return its kind of tensors, and all of its operators."""
-    registry, formulas = _registry(request)
+    inputs = Inputs(
+        yaml=tuple(map(Path, request.yaml)),
+        derivatives=tuple(map(Path, request.derivatives)),
+        target=request.target,
+    )
+    registry, formulas = read_schemas(inputs, Diagnostics())
     backend: Backend
     if request.target == "runtime":
         (package,) = request.loads
@@ -107,24 +112,20 @@ def _facts(
     )
 
 
-def _registry(request: Request) -> tuple[Registry, Mapping[str, DifferentiabilityInfo | None]]:
-    """Return the schema files, and what the files of formulas say, by the full names of operators."""
-    if not request.yaml:
-        return Registry((), (), (), ()), {}
-    diagnostics = Diagnostics()
-    inputs = Inputs(
-        yaml=tuple(map(Path, request.yaml)),
-        derivatives=tuple(map(Path, request.derivatives)),
-        tags=Path(request.tags) if request.tags else None,
-        target=request.target,
-    )
-    registry = load_registry(inputs, diagnostics)
-    if registry is None:
+def read_schemas(
+    inputs: Inputs, diagnostics: Diagnostics
+) -> tuple[Registry, Mapping[str, DifferentiabilityInfo | None]]:
+    """Return the schema files, if there are any, and what the files of formulas say, by the full names of operators.
+
+    Raises OpgenError if there are errors, then or before.
+    """
+    registry: Registry | None = Registry((), (), (), ())
+    functions: Sequence[DifferentiableFunction] = ()
+    if inputs.yaml and (registry := load_registry(inputs, diagnostics)) is not None:
+        functions = derive_gradients(registry, inputs, Signatures(), diagnostics).functions
+    if registry is None or diagnostics.has_errors:
         raise OpgenError(diagnostics)
-    gradients = derive_gradients(registry, inputs, Signatures(), diagnostics)
-    if diagnostics.has_errors:
-        raise OpgenError(diagnostics)
-    return registry, {f.func.full_name: f.infos.get(DEFAULT_KEY) for f in gradients.functions}
+    return registry, {f.func.full_name: f.infos.get(DEFAULT_KEY) for f in functions}
 
 
 def _names(subject: Subject) -> tuple[str, ...]:

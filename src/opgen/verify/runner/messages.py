@@ -26,7 +26,6 @@ class Request(Struct, frozen=True, repr_omit_defaults=True):
     namespaces: tuple[str, ...] = ()
     yaml: tuple[str, ...] = ()
     derivatives: tuple[str, ...] = ()
-    tags: str = ""
     domains: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
