@@ -649,7 +649,11 @@ OPGEN_KERNEL(_unique2_cpu)
       at::sort(with_plain_bools(self.reshape({-1})), /*stable=*/true, 0, false);
   const Tensor values = opgen::contiguous(sorted), order = opgen::contiguous(indices);
   const int64_t* place = order.const_data_ptr<int64_t>();
-  std::vector<int64_t> first, count, group(static_cast<size_t>(self.numel()));
+  std::vector<int64_t> first, count;
+  const Tensor none = opgen::empty({0}, self.options().dtype(kLong));
+  Tensor inverse = none;
+  if (return_inverse) inverse = opgen::empty(self.sizes(), self.options().dtype(kLong));
+  int64_t* group = inverse.mutable_data_ptr<int64_t>();
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "unique", [&] {
     const scalar_t* value = values.const_data_ptr<scalar_t>();
     for (int64_t i = 0; i < self.numel(); ++i) {
@@ -658,12 +662,10 @@ OPGEN_KERNEL(_unique2_cpu)
         count.push_back(0);
       }
       ++count.back();
-      group[static_cast<size_t>(place[i])] = static_cast<int64_t>(count.size()) - 1;
+      if (return_inverse) group[place[i]] = static_cast<int64_t>(count.size()) - 1;
     }
   });
-  const Tensor none = opgen::empty({0}, self.options().dtype(kLong));
-  return {at::index_select(values, 0, from_numbers(first, self)),
-          return_inverse ? Tensor(from_numbers(group, self).view(self.sizes())) : none,
+  return {at::index_select(values, 0, from_numbers(first, self)), inverse,
           return_counts ? from_numbers(count, self) : none};
 }
 

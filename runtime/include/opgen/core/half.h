@@ -8,40 +8,30 @@ namespace opgen {
 
 namespace detail {
 
+// Both without branches, so that compilers vectorise loops.
+//
 // Rounds to nearest, ties to even. Overflow becomes infinity, NaN stays NaN.
 constexpr std::uint16_t float_to_half_bits(float value) noexcept {
-  std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  std::uint32_t sign = (bits >> 16) & 0x8000u;
-  std::uint32_t magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-  if (magnitude < 0x38800000u) {  // below 2^-14: subnormal or zero
-    if (magnitude < 0x33000000u) return static_cast<std::uint16_t>(sign);
-    std::uint32_t exponent = magnitude >> 23;
-    std::uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-    std::uint32_t shift = 126u - exponent;
-    std::uint32_t result = mantissa >> shift;
-    std::uint32_t rest = mantissa & ((1u << shift) - 1u);
-    std::uint32_t halfway = 1u << (shift - 1u);
-    if (rest > halfway || (rest == halfway && (result & 1u) != 0)) ++result;
-    return static_cast<std::uint16_t>(sign | result);
-  }
-  std::uint32_t result = (magnitude - 0x38000000u) >> 13;
-  std::uint32_t rest = magnitude & 0x1fffu;
-  if (rest > 0x1000u || (rest == 0x1000u && (result & 1u) != 0)) ++result;
-  return static_cast<std::uint16_t>(sign | result);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const auto magnitude = static_cast<std::int32_t>(bits & 0x7fffffffu);
+  const std::int32_t normal = (magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1)) >> 13;
+  // Below 2^-14: the last digit of 1/2 is that of subnormal results, so the sum rounds to it.
+  const float sum = std::bit_cast<float>(magnitude < 0x38800000 ? magnitude : 0) + 0.5f;
+  std::int32_t result = std::bit_cast<std::int32_t>(sum) - 0x3f000000;
+  result = magnitude < 0x38800000 ? result : normal;
+  result = magnitude < 0x477ff000 ? result : 0x7c00;
+  result = magnitude <= 0x7f800000 ? result : 0x7e00;
+  return static_cast<std::uint16_t>(((bits >> 16) & 0x8000u) | static_cast<std::uint32_t>(result));
 }
 
 constexpr float half_bits_to_float(std::uint16_t half) noexcept {
-  std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
-  std::uint32_t exponent = (half >> 10) & 0x1fu;
-  std::uint32_t mantissa = half & 0x3ffu;
-  if (exponent == 0x1fu) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent == 0) {  // mantissa * 2^-24 is exact in float
-    float value = static_cast<float>(mantissa) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
-  }
-  return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+  const std::int32_t magnitude = (half & 0x7fff) << 13;
+  // Subnormal: 2^-14 times 1 + the fraction, less 2^-14. Then infinity and NaN.
+  const float small = std::bit_cast<float>(magnitude + 0x38800000) - 0x1p-14f;
+  std::int32_t result = magnitude + (magnitude < 0x0f800000 ? 0x38000000 : 0x70000000);
+  result = magnitude < 0x00800000 ? std::bit_cast<std::int32_t>(small) : result;
+  return std::bit_cast<float>(sign | static_cast<std::uint32_t>(result));
 }
 
 // Rounds to nearest, ties to even; every NaN becomes the same quiet NaN.

@@ -48,6 +48,9 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> any_log_fraction(const Doubles<bytes>& x,
                                                     Doubles<bytes>& e) noexcept {
   using V = Doubles<bytes>;
+#ifdef OPGEN_ROWS_AVX512
+  if constexpr (bytes == 64) return log_parts(x, e);
+#endif
   const typename V::Mask small = x < V(0x1p-1022);
   WideUnsigned<bytes> biased;
   const V f = log_fraction(select(small, x * V(0x1p54), x), biased);

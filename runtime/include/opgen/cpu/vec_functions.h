@@ -101,25 +101,34 @@ OPGEN_ALWAYS_INLINE Floats<bytes> exp2(const Floats<bytes>& x) noexcept {
 
 namespace detail {
 
-// log2(x) times `factor`.
+// log(x) times upper + lower, of which `upper` has 12 bits; `power` and `rest` are the result for
+// 2, of which `power` has 15 bits.
 template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> scaled_log2(const Floats<bytes>& x, double factor) noexcept {
-  const Floats<bytes> y =
-      by_doubles<bytes>([factor](const Doubles<bytes>& a)
-                            OPGEN_INLINE_LAMBDA { return log2_of(a) * Doubles<bytes>(factor); },
-                        x);
-  return log_or_special(x, y);
+OPGEN_ALWAYS_INLINE Floats<bytes> scaled_log(const Floats<bytes>& x, float upper, float lower,
+                                             float power, float rest) noexcept {
+  using V = Floats<bytes>;
+  V e;
+  const V f = any_log_fraction(x, e);
+  // The first digits of log(1 + f): the product of two numbers with 12 bits is exact.
+  const V square = f * f, half(-0.5f);
+  const V leading = V::from_bits(multiply_add(square, half, f).bits() & std::int32_t(0xfffff000u));
+  const V others =
+      multiply_add(square * f, log_polynomial(f), multiply_add(square, half, f - leading));
+  V sum = multiply_add(leading, V(lower), others * V(upper + lower));
+  if (rest != 0.0f) sum = multiply_add(e, V(rest), sum);  // An infinite e times 0 is NaN.
+  sum = multiply_add(leading, V(upper), sum);
+  return whole_log(x, multiply_add(e, V(power), sum));
 }
 
 }  // namespace detail
 
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> log2(const Floats<bytes>& x) noexcept {
-  return detail::scaled_log2(x, 1.0);
+  return detail::scaled_log(x, 0x1.716p+0f, -0x1.7135a8p-13f, 1.0f, 0.0f);
 }
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> log10(const Floats<bytes>& x) noexcept {
-  return detail::scaled_log2(x, 0.30102999566398119521);
+  return detail::scaled_log(x, 0x1.bccp-2f, -0x1.09d5b2p-15f, 0x1.344p-2f, 0x1.3509f8p-18f);
 }
 
 template <int bytes>

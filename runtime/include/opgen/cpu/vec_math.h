@@ -150,21 +150,24 @@ OPGEN_ALWAYS_INLINE Floats<bytes> small_exp(const Floats<bytes>& x,
   return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(shifted);
 }
 
-// log(2^e * (1 + f)), for 1 + f from sqrt(1/2) to sqrt(2). `error`: what f lacks.
+// (log(1 + f) - f + f^2 / 2) / f^3, for 1 + f from sqrt(1/2) to sqrt(2).
 template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> log_of(const typename Floats<bytes>::Mask& e,
-                                         const Floats<bytes>& f,
-                                         const Floats<bytes>& error) noexcept {
-  using V = Floats<bytes>;
+OPGEN_ALWAYS_INLINE Floats<bytes> log_polynomial(const Floats<bytes>& f) noexcept {
   constexpr float c[] = {0x1.555554p-2f,  -0x1.fffffcp-3f, 0x1.999d5ap-3f,
                          -0x1.555b4ap-3f, 0x1.23d21ap-3f,  -0x1.fcf4c6p-4f,
                          0x1.dea282p-4f,  -0x1.d635bcp-4f, 0x1.1d8ea6p-4f};
-  const V power = V::of(__builtin_convertvector(e.values, typename V::Native));
+  return polynomial(f, c);
+}
+// log(2^e * (1 + f)), for 1 + f from sqrt(1/2) to sqrt(2). `error`: what f lacks.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log_of(const Floats<bytes>& e, const Floats<bytes>& f,
+                                         const Floats<bytes>& error) noexcept {
+  using V = Floats<bytes>;
   const V square = f * f;
-  V rest = multiply_add(square * f, polynomial(f, c), error);
-  rest = multiply_add(power, V(-0x1.bd0106p-13f), rest);
+  V rest = multiply_add(square * f, log_polynomial(f), error);
+  rest = multiply_add(e, V(0x1.0bfbe8p-15f), rest);
   rest = multiply_add(square, V(-0.5f), rest);
-  return multiply_add(power, V(0x1.63p-1f), f + rest);
+  return multiply_add(e, V(0x1.62ep-1f), f + rest);
 }
 // The fraction and the exponent of log_of, for a normal number.
 template <int bytes>
@@ -176,6 +179,46 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log_fraction(const Floats<bytes>& x,
   e = above >> 23;
   return V::from_bits((above & 0x007fffff) + half_root) - V(1.0f);
 }
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> numbers_of(
+    const typename Floats<bytes>::Mask& integers) noexcept {
+  using V = Floats<bytes>;
+  return V::of(__builtin_convertvector(integers.values, typename V::Native));
+}
+#ifdef OPGEN_ROWS_AVX512
+// The same for any number. e is an infinity for 0 and infinity, and the fraction NaN for a negative
+// number.
+template <class T>
+OPGEN_ALWAYS_INLINE Vec<T, 64> log_parts(const Vec<T, 64>& x, Vec<T, 64>& e) noexcept {
+  using V = Vec<T, 64>;
+  // From 1 to 2, and positive for -0.
+  V significand;
+  if constexpr (std::is_same_v<T, float>) {
+    significand = V::of(__builtin_ia32_getmantps512_mask(x.values, 12, x.values, -1, 4));
+    e = V::of(__builtin_ia32_getexpps512_mask(x.values, x.values, -1, 4));
+  } else {
+    significand = V::of(__builtin_ia32_getmantpd512_mask(x.values, 12, x.values, -1, 4));
+    e = V::of(__builtin_ia32_getexppd512_mask(x.values, x.values, -1, 4));
+  }
+  const typename V::Mask above = significand > V(T(1.4142135623730951));
+  e = select(above, e + V(T(1)), e);
+  return select(above, significand * V(T(0.5)), significand) - V(T(1));
+}
+#endif
+// The same for any positive number: subnormal ones are scaled.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> any_log_fraction(const Floats<bytes>& x,
+                                                   Floats<bytes>& e) noexcept {
+  using V = Floats<bytes>;
+#ifdef OPGEN_ROWS_AVX512
+  if constexpr (bytes == 64) return log_parts(x, e);
+#endif
+  const typename V::Mask small = x < V(0x1p-126f);
+  typename V::Mask exponent;
+  const V f = log_fraction(select(small, x * V(0x1p25f), x), exponent);
+  e = numbers_of<bytes>(exponent - (small & 25));
+  return f;
+}
 // `y`, the logarithm of x, unless x is 0, infinite, negative or NaN.
 template <class T, int bytes>
 OPGEN_ALWAYS_INLINE Vec<T, bytes> log_or_special(const Vec<T, bytes>& x,
@@ -185,6 +228,15 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> log_or_special(const Vec<T, bytes>& x,
   V result = select(x == infinity, x, y);
   result = select(x == V(T(0)), -infinity, result);
   return select(x >= V(T(0)), result, V(std::numeric_limits<T>::quiet_NaN()));
+}
+// The same of a `y` from any_log_fraction, which knows these numbers with AVX-512.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> whole_log(const Floats<bytes>& x,
+                                            const Floats<bytes>& y) noexcept {
+#ifdef OPGEN_ROWS_AVX512
+  if constexpr (bytes == 64) return y;
+#endif
+  return log_or_special(x, y);
 }
 
 // Two vectors of doubles for one of floats.
@@ -393,12 +445,9 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp(const Doubles<bytes>& x) noexcept {
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> log(const Floats<bytes>& x) noexcept {
   using V = Floats<bytes>;
-  // Subnormal numbers are scaled.
-  const typename V::Mask small = x < V(0x1p-126f);
-  typename V::Mask e;
-  const V f = detail::log_fraction(select(small, x * V(0x1p25f), x), e);
-  const V y = detail::log_of<bytes>(e - (small & 25), f, V(0.0f));
-  return detail::log_or_special(x, y);
+  V e;
+  const V f = detail::any_log_fraction(x, e);
+  return detail::whole_log(x, detail::log_of(e, f, V(0.0f)));
 }
 
 template <int bytes>
@@ -413,7 +462,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log1p(const Floats<bytes>& x) noexcept {
   const V f = below + scaled;
   const V error = (scaled - (f - below)) * (V(1.0f) - f);
   const typename V::Mask counts = x < V(0x1p25f);
-  const V y = detail::log_of<bytes>(e, select(counts, f, rounded), select(counts, error, V(0.0f)));
+  const V y = detail::log_of(detail::numbers_of<bytes>(e), select(counts, f, rounded),
+                             select(counts, error, V(0.0f)));
   // Small numbers, and 0 with its sign, are their own logarithm.
   return select(detail::magnitude(x) < V(0x1p-25f), x, detail::log_or_special(u, y));
 }

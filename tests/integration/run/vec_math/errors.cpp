@@ -379,7 +379,7 @@ int main(int given, char** arguments) {
   MEASURE_HALF(log2, std::log2(x))
   MEASURE_HALF(log10, std::log10(x))
   MEASURE_HALF(erf, std::erf(x))
-  MEASURE_HALF(gelu, x == -HUGE_VAL ? -0.0 : x * std::erfc(-x * std::sqrt(0.5)) / 2)
+  MEASURE_HALF(gelu, x * std::erfc(-x * std::sqrt(0.5)) / 2)
   for (float bound : {2.0f, 80.0f}) {
     measure(
         "sigmoid", [](const V& x, const V&) { return vec::sigmoid(x); },
