@@ -22,7 +22,7 @@ from opgen.verify.caller import (
     differ,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import Call, TensorSpec, each_tensor, with_other_numbers
+from opgen.verify.calls.specs import Call, TensorSpec, each_tensor, tensors, with_other_numbers
 from opgen.verify.properties.common import NO_SIGNATURE, enlarged, with_outs
 from opgen.verify.subjects import CONCURRENT, NOT_RANDOM, SPECIFIED, Need, default_of
 
@@ -51,6 +51,8 @@ def _threads(case: Case) -> Iterator[Finding]:
     before = case.backend.threads()
     case.need(before, "the number of threads cannot be set")
     call = _enlarged(case, _LARGE[case.mode])
+    # The rounding error of a sum grows with the square root of the number of its terms.
+    units = max([64.0, *(tensor.count**0.5 for tensor in tensors(call))])
     try:
         case.backend.set_threads(1)
         started = time.process_time()
@@ -62,7 +64,7 @@ def _threads(case: Case) -> Iterator[Finding]:
             for _ in range(rounds):
                 found = case.run(call)
                 wrong = found.error and found.message
-                if wrong := wrong or differ(found.everything, expected.everything):
+                if wrong := wrong or differ(found.everything, expected.everything, units=units):
                     how = f"with {count} threads"
                     runs = Run(how, call, threads=count), Run("with 1 thread", call, threads=1)
                     yield case.finding(f"{how}, {wrong}", *runs)
