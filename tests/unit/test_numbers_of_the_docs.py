@@ -11,12 +11,12 @@ import pytest
 from opgen import edits
 from opgen.compat import breaks
 from opgen.diagnostics import MAX_ERRORS
+from opgen.diagnostics.properties import NAMES
 from opgen.importing.cpp import reader
 from opgen.io import files, manifest
 from opgen.parse.yaml import nodes
 from opgen.pipeline import importing, loading
 from opgen.targets.base import PYTORCH
-from opgen.verify.codes import NAMES
 from robust import test_hostile_names
 from support.build import REPOSITORY
 from support.inputs import aten_inputs

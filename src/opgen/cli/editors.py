@@ -13,10 +13,10 @@ from click.shell_completion import CompletionItem, get_completion_class
 from opgen.cli.help import Choice, command
 from opgen.cli.options import DEFAULT_YAML, split_arguments
 from opgen.diagnostics import Diagnostics, describe, known_codes
+from opgen.diagnostics.properties import NAMES
 from opgen.pipeline import loading
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.project import find_project
-from opgen.verify.codes import NAMES
 
 _SHELLS = ("bash", "zsh", "fish")
 

@@ -103,6 +103,11 @@ class _Group(Group):
             problem = "out of memory"
         except RecursionError:
             problem = "the input is nested too deeply"
+        except ImportError as error:
+            # A command's module says which packages it needs.
+            if isinstance(error, ModuleNotFoundError):
+                raise
+            problem = str(error)
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise

@@ -16,13 +16,12 @@ from opgen.cli.options import operator_options, path_option, schema_options
 from opgen.cli.report import Reporting, report_unwritable
 from opgen.data import documentation, read_text
 from opgen.diagnostics import Diagnostics, known_codes
+from opgen.diagnostics.properties import NAMES
 from opgen.diagnostics.rendering import visible
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.files import create_file
 from opgen.pipeline import loading, queries
 from opgen.pipeline.inputs import Inputs
-from opgen.verify.codes import NAMES
-from opgen.verify.reports import explain_property
 
 _STAGES = ("model", "registry", "signatures", "registrations", "files", "derivatives")
 
@@ -94,7 +93,7 @@ def _explain_code(given: str) -> None:
     number = re.fullmatch(r"([EWV]?)(\d{3,4})", given.upper())
     letters = () if number is None else number[1] or "EWV"
     codes = [f"{letter}{number[2]:0>4}" for letter in letters] if number is not None else []
-    pages = [explain_property(c) if c[0] == "V" else queries.explain_code(c) for c in codes]
+    pages = map(queries.explain_code, codes)
     # Tables of other things have codes of opgen in their first column.
     case = None if given.upper() in codes else _torchgen_case(given.upper())
     found = [page for page in (case, *pages) if page is not None]

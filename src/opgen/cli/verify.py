@@ -21,13 +21,12 @@ from opgen.cli.options import (
     split_arguments,
 )
 from opgen.cli.report import Reporting, print_document, show_progress, wants_color, write_output
-from opgen.diagnostics import Diagnostics, OpgenError, describe
+from opgen.diagnostics import Diagnostics, OpgenError, describe, properties
 from opgen.diagnostics.rendering import render_github, render_human, render_sarif
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.inputs import recorded_target
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
 from opgen.python.frameworks import FRAMEWORKS
-from opgen.verify import codes
 from opgen.verify.api import Report
 from opgen.verify.api import verify as run
 from opgen.verify.reports import (
@@ -63,7 +62,7 @@ def _complete_property(
 ) -> list[CompletionItem]:
     return [
         CompletionItem(name, help=describe(code).title)
-        for name, code in codes.PROPERTIES.items()
+        for name, code in properties.PROPERTIES.items()
         if name.startswith(incomplete)
     ]
 
@@ -181,11 +180,11 @@ def _library(
 
 def _property(text: str) -> str:
     """Return the name of a property for a name or a code."""
-    if text in codes.PROPERTIES:
+    if text in properties.PROPERTIES:
         return text
-    if text.upper() in codes.NAMES:
-        return codes.NAMES[text.upper()]
-    hint = did_you_mean(text, codes.PROPERTIES) or "'opgen docs verify-properties' lists all"
+    if text.upper() in properties.NAMES:
+        return properties.NAMES[text.upper()]
+    hint = did_you_mean(text, properties.PROPERTIES) or "'opgen docs verify-properties' lists all"
     raise click.BadParameter(f"there is no property '{text}'; {hint}", param_hint="'--property'")
 
 

@@ -15,6 +15,7 @@ from opgen.autograd.kernels import GradientKind, GradientTable
 from opgen.cpp.signatures import Signatures
 from opgen.data import target_templates, templates_dir
 from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
+from opgen.diagnostics.properties import NAMES
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.emit.common.base import GeneratedFile, Item, generated
 from opgen.emit.common.context import Context, Library, collect_composite_kernels
@@ -189,8 +190,8 @@ def _names(f: NativeFunction) -> tuple[str, ...]:
 
 
 def explain_code(name: str) -> str | None:
-    """Return the page of a diagnostic code; None if there is no such code."""
-    if name not in known_codes():
+    """Return the page of a diagnostic code, or of a property's; None if there is no such code."""
+    if name not in known_codes() and name not in NAMES:
         return None
     return Renderer(templates_dir() / "text").render(build_code_page(describe(name)))
 

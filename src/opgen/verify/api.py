@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,6 @@ from opgen.verify.reports import render_findings, render_terminal
 from opgen.verify.runner.loading import read_schemas
 from opgen.verify.runner.messages import FAILED, PASSED, OperatorReport, Request
 from opgen.verify.runner.session import Verification, VerificationError, counts, verify_request
-
-# What verification needs beyond opgen itself.
-_NEEDED = ("hypothesis", "numpy")
 
 
 class Report(Struct, frozen=True):
@@ -66,13 +62,9 @@ def verify(
     operators. `only` are patterns of names. `mode` is "quick", "default" or "thorough". Files of domains are those beside
     the schemas, unless `domain_files` names others.
 
-    Raises VerificationError if the library cannot be loaded or packages are missing, and OpgenError for schema files,
+    Raises VerificationError if the library cannot be loaded, and OpgenError for schema files,
     formulas and files of domains with errors.
     """
-    if missing := [name for name in _NEEDED if find_spec(name) is None]:
-        raise VerificationError(
-            f"'opgen verify' needs more packages: pip install {' '.join(missing)}"
-        )
     loads = (load,) if isinstance(load, str) else load
     schemas = [Path(f) for f in ([yaml] if isinstance(yaml, str | Path) else yaml)]
     files = [Path(f) for f in domain_files] or domains.beside(schemas)

@@ -16,12 +16,12 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from opgen.diagnostics.properties import NAMES
 from opgen.gradtest.backends import first_line
 from opgen.verify.backends import Backend
 from opgen.verify.backends.base import Described
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Array, Call, Place, TensorSpec, at, elements, places
-from opgen.verify.codes import NAMES
 from opgen.verify.memory.blocks import Block, Memory
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import CALLS, EXPANDED, LARGE, STRIDED, Need, Subject

@@ -7,12 +7,11 @@ import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from opgen.diagnostics import Diagnostics, OpgenError
+from opgen.diagnostics import Diagnostics, OpgenError, properties
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.model.domains import Domain
 from opgen.parse.files.domains import DomainsFile, parse_domains
 from opgen.pipeline.loading import read_source
-from opgen.verify import codes
 from opgen.verify.calls.specs import DTYPES
 
 NAMES = ("domains.yaml", "domains.py")
@@ -42,7 +41,7 @@ def parse_all(files: Iterable[Path], diagnostics: Diagnostics) -> list[DomainsFi
 def check_words(file: DomainsFile, diagnostics: Diagnostics) -> None:
     """Report properties and dtypes that do not exist."""
     for word in file.words:
-        known = {"property": tuple(codes.PROPERTIES), "dtype": DTYPES}.get(word.kind)
+        known = {"property": tuple(properties.PROPERTIES), "dtype": DTYPES}.get(word.kind)
         if known is not None and word.text not in known:
             message = f"there is no {word.kind} '{word.text}'"
             hint = did_you_mean(word.text, known)

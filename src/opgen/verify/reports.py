@@ -21,11 +21,10 @@ from opgen.diagnostics import (
     Span,
     counted,
     describe,
+    properties,
 )
 from opgen.emit.common.base import generated
-from opgen.emit.reports.explain import build_code_page
 from opgen.templating.render import Renderer
-from opgen.verify import codes
 from opgen.verify.runner.messages import (
     EXCLUDED,
     FAILED,
@@ -65,7 +64,7 @@ def render_findings(report: OperatorReport, *, color: bool = False) -> str:
     lines = [line for v in own for line in _finding(report, v)]
     if follows:
         root = own[0]
-        names = ", ".join(f"{codes.PROPERTIES[v.property]} {v.property}" for v in follows)
+        names = ", ".join(f"{properties.PROPERTIES[v.property]} {v.property}" for v in follows)
         text = f"{report.name}: also violated, perhaps because of {root.property}: {names}"
         lines += [*textwrap.wrap(text, _WIDTH, subsequent_indent="  "), ""]
     return _rendered([*lines, ""] if lines else (), color)
@@ -83,7 +82,7 @@ def split_findings(report: OperatorReport) -> tuple[list[Verdict], list[Verdict]
     follows = [
         v
         for v in found
-        if root and v is not root and codes.PROPERTIES[v.property].startswith(_FAMILIES)
+        if root and v is not root and properties.PROPERTIES[v.property].startswith(_FAMILIES)
     ]
     own = [v for v in found if v not in follows]
     return sorted(own, key=lambda v: v is not root), follows
@@ -157,7 +156,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _finding(report: OperatorReport, verdict: Verdict) -> Iterator[str]:
-    code = codes.PROPERTIES[verdict.property]
+    code = properties.PROPERTIES[verdict.property]
     yield f"{_BOLD}{report.name}{_RESET}: {_RED}{code} {verdict.property}{_RESET}"
     for shown in verdict.findings:
         yield from _wrapped(shown.message)
@@ -215,7 +214,7 @@ def render_json(found: Verification) -> str:
         "seconds": round(found.seconds, 3),
         "memory_watched": found.has_guard,
         "counts": counts(found.operators),
-        "properties": codes.PROPERTIES,
+        "properties": properties.PROPERTIES,
         "operators": found.operators,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1).decode() + "\n"
@@ -262,7 +261,7 @@ def findings(found: Verification) -> Diagnostics:
             for shown in verdict.findings:
                 call = f" (in a call with {shown.call})" if shown.call else ""
                 text = f"{report.name}: {name}: {shown.message}{call}"
-                diagnostics.error(codes.PROPERTIES[name], text, span)
+                diagnostics.error(properties.PROPERTIES[name], text, span)
     return diagnostics
 
 
@@ -293,7 +292,7 @@ _CELLS = {
 def render_html(found: Verification) -> str:
     """Return one page with the matrix of operators by properties, and the findings below it."""
     asked = {v.property for report in found.operators for v in report.verdicts}
-    names = [name for name in codes.PROPERTIES if name in asked]
+    names = [name for name in properties.PROPERTIES if name in asked]
     total, request = counts(found.operators), found.request
     words = {EXCLUDED: "excluded by the author", NOT_APPLICABLE: "do not apply"}
     words = {FAILED: "violated", PASSED: "hold", NOT_TESTED: "not tested", **words}
@@ -303,18 +302,19 @@ def render_html(found: Verification) -> str:
         "summary": f"{summary}; {found.seconds:.0f} s, seed {request.seed}, {request.mode}",
         "families": [
             (title, width)
-            for prefix, title in codes.FAMILIES
-            if (width := sum(codes.PROPERTIES[n].startswith(prefix) for n in names))
+            for prefix, title in properties.FAMILIES
+            if (width := sum(properties.PROPERTIES[n].startswith(prefix) for n in names))
         ],
         "columns": [
-            (name, codes.PROPERTIES[name], describe(codes.PROPERTIES[name]).title) for name in names
+            (name, properties.PROPERTIES[name], describe(properties.PROPERTIES[name]).title)
+            for name in names
         ],
         "rows": [
             ("violated" if failed(r) else "held", r.name, [_cell(r, name) for name in names])
             for r in found.operators
         ],
         "findings": [
-            (_anchor(r, v), r.name, codes.PROPERTIES[v.property], v.property, *shown)
+            (_anchor(r, v), r.name, properties.PROPERTIES[v.property], v.property, *shown)
             for r in found.operators
             for v in failed(r)
             for shown in ((s.message, s.call, s.program) for s in v.findings)
@@ -349,11 +349,3 @@ def _escaped(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(map(_escaped, value))
     return html.escape(value) if isinstance(value, str) else value
-
-
-def explain_property(code: str) -> str | None:
-    """Return the page of a property, by its code or its name; None if there is no such property."""
-    code = codes.PROPERTIES.get(code, code)
-    if code not in codes.NAMES:
-        return None
-    return Renderer(templates_dir() / "text").render(build_code_page(describe(code)))

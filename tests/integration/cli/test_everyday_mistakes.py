@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from opgen.cli.main import COMMANDS, main
 from opgen.data import documentation, read_text
 from opgen.diagnostics import known_codes
+from opgen.diagnostics.properties import NAMES
 from opgen.importing import library as reader
 from opgen.pipeline.building import explain_failure
-from opgen.verify.codes import NAMES
 from support.build import REPOSITORY, run, tool
 
 # Codes

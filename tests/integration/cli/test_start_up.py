@@ -81,3 +81,19 @@ def test_the_package_imports_its_names_on_demand() -> None:
     assert result.stderr.splitlines()[-1] == (
         "AttributeError: module 'opgen' has no attribute 'nothing'"
     )
+
+
+def test_only_verify_needs_its_packages() -> None:
+    """Protects users without NumPy and hypothesis: opgen's own dependencies are enough for each other command."""
+    absent = "import sys; sys.modules.update(dict.fromkeys(('numpy', 'hypothesis', 'pygls')));"
+    absent += "from opgen.cli.main import COMMANDS, main;"
+    each = "[main.get_command(None, n) for n in COMMANDS if n != 'verify']; print('all')"
+    found = subprocess.run([sys.executable, "-c", absent + each], capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == ("all\n", "")
+    command = [sys.executable, "-c", absent + "main()", "verify", "--load", "any.so"]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr == (
+        "error: opgen verify needs hypothesis and numpy: "
+        "pip install 'hypothesis>=6.100' 'numpy>=1.24'\n"
+    )

@@ -8,14 +8,14 @@ pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
 from seeded_libraries import SEEDED, manifest, properties_of_manifest
 
-from opgen.verify import codes
+from opgen.diagnostics import properties
 
 
 def test_the_manifest_and_the_checks_name_the_same_properties() -> None:
     """Protects the score: the names were written down before the first check."""
-    assert set(properties_of_manifest()) == set(codes.PROPERTIES)
+    assert set(properties_of_manifest()) == set(properties.PROPERTIES)
     seeded = {defect.property for defect in manifest()}
-    assert seeded == set(codes.PROPERTIES), "a property that no defect violates"
+    assert seeded == set(properties.PROPERTIES), "a property that no defect violates"
 
 
 def test_there_are_121_defects_of_many_kinds() -> None:
