@@ -22,7 +22,7 @@ from opgen.model.dispatch_key import (
     DispatchKey,
     find_key,
 )
-from opgen.model.function_schema import Argument, OperatorName
+from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
 from opgen.model.native_function import (
     DTYPE_CLASSES,
     FALLTHROUGH,
@@ -123,10 +123,14 @@ class _EntryReader:
             self.draft.values["tags"] = self.draft.values.get("tags", frozenset()) | tags
 
     def _read_key(self, key: Key, value: Node) -> None:
-        if value.kind == "null" or key.of is Users.all or self._is_allowed(key.of, value):
-            found: Any = getattr(self, f"_read_{key.kind.name}")(value)
-            if found is not None:
-                self.draft.values[self._key] = found
+        found: Any = getattr(self, f"_read_{key.kind.name}")(value)
+        if found is None or (key.of is not Users.all and not self._is_allowed(key.of, value)):
+            return
+        if key.kind is Kind.doc:
+            found = self._cleaned(found)
+        elif key.kind is Kind.fake and self.draft.func is not None:
+            found = self._checked_fake(found, self.draft.func)
+        self.draft.values[self._key] = found
 
     def _is_allowed(self, users: Users, value: Node) -> bool:
         """Return whether the operator may have the key; if not, report it."""
@@ -441,9 +445,10 @@ class _EntryReader:
         names = [self._operator_name(node, start, end) for _, start, end in places]
         return tuple(name for name in names if name is not None)
 
-    def _read_doc(self, doc: Node) -> str | None:
-        if not self._is_string(doc) or not isinstance(doc, ScalarNode):
-            return None
+    def _read_doc(self, value: Node) -> ScalarNode | None:
+        return value if self._is_string(value) and isinstance(value, ScalarNode) else None
+
+    def _cleaned(self, doc: ScalarNode) -> str | None:
         bad = find_bad_character(doc.value)
         if bad is None:
             return clean(doc.value.split("\n"))
@@ -451,10 +456,11 @@ class _EntryReader:
         self._error("E0256", message, doc.part(bad, bad + 1))
         return None
 
-    def _read_fake(self, value: Node) -> str | None:
-        fake, func = self._optional_string(value), self.draft.func
-        if fake is None or func is None:
-            return None
+    def _read_fake(self, value: Node) -> ScalarNode | None:
+        node = self._optional_string(value)
+        return None if self.draft.func is None else node
+
+    def _checked_fake(self, fake: ScalarNode, func: FunctionSchema) -> str:
         text = fake.value.strip()
         problem = find_fake_problem(text, [argument.name for argument in func.arguments.flat_all])
         if problem is not None:
